@@ -14,6 +14,7 @@ import IndexStore
 let layers: [String: [[String]]] = [
     "Default": [
         ["Storable", "Keys", "Containers"], ["Access"], ["Evolution"], ["Caching"], ["Coding"], ["Stores"],
+        ["Observation"],
         ["Diagnostics"],
         ["Values"],
     ],

@@ -20,7 +20,7 @@ extension Stored where Projection == Binding<Value> {
     /// ```
     ///
     /// A view whose body reads the property, or makes a binding to it, is updated each time the stored value changes,
-    /// by this process or another. Assigning to the binding stores at once; errors are reported to
+    /// by this process or another. Assigning to the binding stores immediately; errors are reported to
     /// `DefaultsDiagnostics`.
     ///
     /// - Parameter key: The key.

@@ -14,7 +14,7 @@ final class Listener: @unchecked Sendable {
     private let store: HandedOver<any DefaultsStore>
     private let reaction: Reaction
 
-    /// What the listener does when it has recorded a notification.
+    /// A call that the listener makes when it has recorded a notification.
     typealias Reaction = @Sendable (_ store: any DefaultsStore, _ keys: Set<String>?) throws -> Void
 
     /// The number of notifications to react to, more than any check brings about: a reaction that has no effect may
@@ -23,7 +23,7 @@ final class Listener: @unchecked Sendable {
 
     private struct Notification {
         let keys: Set<String>?
-        /// What was stored under the keys when the notification came.
+        /// The stored values of the keys when the notification came.
         let values: [String: PropertyListValue]
     }
 
@@ -78,7 +78,7 @@ extension Listener {
         try body()
         expectNotification(ofKey: key, after: change)
         try awaitLaterChange()
-        // Without keys a notification says that something may have changed, which one may hear more than once.
+        // Without keys a notification says that something may have changed. That may come more than once.
         let named = condition.withLock { notifications.filter { $0.keys?.contains(key) == true } }
         trial.expect(
             named.count <= 1,

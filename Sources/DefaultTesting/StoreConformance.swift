@@ -80,7 +80,7 @@ public struct StoreConformance: Sendable {
     /// Hands a fresh and empty store to a body, and cleans up after it.
     public typealias StoreProvider = @Sendable (_ body: (any DefaultsStore) throws -> Void) throws -> Void
 
-    /// What the store can do beyond what every store must.
+    /// The store's abilities beyond those that every store must have.
     public let capabilities: Capabilities
     /// How long a check may take before it counts as one that never ends, in seconds; a minute unless you say
     /// otherwise.
@@ -144,7 +144,7 @@ extension StoreConformance {
 }
 
 extension StoreConformance {
-    /// What stores may leave out, and which a store is checked for only when it is said to have it.
+    /// Abilities that stores may lack, and that a store is checked for only when it is said to have them.
     public struct Capabilities: OptionSet, Sendable {
         /// The bits.
         public let rawValue: Int
@@ -178,7 +178,7 @@ extension StoreConformance {
     public struct Finding: Hashable, Sendable {
         /// The promise, a sentence; the ``Check/name`` of the check that found it broken.
         public let promise: String
-        /// What the check did, what it expected and what it got, in full sentences.
+        /// The actions of the check, the result that it expected and the one that it got, in full sentences.
         ///
         /// The values in them are the check's own.
         public let details: String

@@ -21,7 +21,7 @@ final class Trial: @unchecked Sendable {
         self.conformance = conformance
     }
 
-    /// Takes no more findings: those of a thread that never ended would arrive out of turn.
+    /// Takes no more findings: those of a thread that never ended would come too late.
     func end() -> [StoreConformance.Finding] {
         lock.withLock {
             isOver = true
@@ -132,7 +132,7 @@ extension Trial {
     }
 }
 
-/// What is handed to another thread.
+/// A value that is handed to another thread.
 struct HandedOver<Value>: @unchecked Sendable {
     // The thread that hands a store over waits until the other one is done with it. Several threads share a store only
     // in checks that require `Capabilities.threads`, with which the caller has said that they may.
@@ -212,7 +212,7 @@ extension Trial {
         note("\(call()) threw nothing, although its body did.")
     }
 
-    /// What the checks throw from bodies.
+    /// An error that the checks throw from bodies.
     struct Stop: Error {}
 }
 

@@ -41,7 +41,7 @@ enum ForeignForm {
         guard !bridge.isExclusive else { return nil }
         let type = (Value.self as? any OptionalType.Type)?.wrappedType ?? Value.self
         return bridge.decodesData
-            ? json(of: stored, as: type).map { .data(Data(utf8Of: $0)) } : native(of: stored, as: type)
+            ? json(of: stored, as: type).map { .data(Data($0.utf8)) } : native(of: stored, as: type)
     }
 }
 
@@ -51,7 +51,7 @@ extension ForeignForm {
     /// The JSON of a value in a foreign form.
     private static func json(of stored: PropertyListValue, as type: Any.Type) -> String? {
         switch stored {
-        case .string(let text) where PropertyListValue.isJSON(Data(utf8Of: text)):
+        case .string(let text) where PropertyListValue.isJSON(Data(text.utf8)):
             return text
         case .string, .integer, .unsigned, .real, .boolean:
             return (type as? any Codable.Type).flatMap { json(ofScalar: stored, as: $0) }
@@ -91,10 +91,10 @@ extension ForeignForm {
     /// The JSON of what the type was stored as before; nil when it can't be decoded as the type.
     private static func json<Value: Codable>(ofScalar stored: PropertyListValue, as type: Value.Type) -> String? {
         guard let scalar = (stored.object as? any Encodable).flatMap({ text(of: $0) }) else { return nil }
-        if decoded(type, from: Data(utf8Of: scalar)) != nil { return scalar }
+        if decoded(type, from: Data(scalar.utf8)) != nil { return scalar }
         // The raw value of a case that has none any more. A struct may take any object for its own.
         let enumCase = "{\(scalar):{}}"
-        let value = decoded(type, from: Data(utf8Of: enumCase))
+        let value = decoded(type, from: Data(enumCase.utf8))
         return value.flatMap { Mirror(reflecting: $0).displayStyle == .enum ? enumCase : nil }
     }
 
@@ -107,7 +107,7 @@ extension ForeignForm {
 
     /// The JSON of a value in the own form of a type that isn't stored as JSON.
     private static func encoded<Value: Codable>(_ stored: PropertyListValue, as type: Value.Type) -> String? {
-        let bridge = ValueBridge<Value>.storedInside()
+        let bridge = ValueBridge<Value>.nested
         guard !bridge.decodesData, let value = try? bridge.decode(stored) else { return nil }
         return text(of: value)
     }
@@ -165,7 +165,7 @@ extension ForeignForm {
             guard case .string(let text) = stored, type == URL.self || !ValueSemantics.isLeaf(type),
                 let type = type as? any Codable.Type
             else { return nil }
-            return coded(Data(utf8Of: text), as: type)
+            return coded(Data(text.utf8), as: type)
         default:
             return nil
         }
@@ -174,7 +174,7 @@ extension ForeignForm {
     /// An element in its own form, which it may have already.
     private static func element(_ stored: PropertyListValue, as type: Any.Type) -> PropertyListValue {
         func isOwn<Value: Codable>(_ type: Value.Type) -> Bool {
-            (try? ValueBridge<Value>.storedInside().decode(stored)) != nil
+            (try? ValueBridge<Value>.nested.decode(stored)) != nil
         }
         if let type = type as? any Codable.Type, isOwn(type) { return stored }
         return native(of: stored, as: type) ?? stored
@@ -183,7 +183,7 @@ extension ForeignForm {
     /// The own form of bytes that a built-in coder encoded.
     private static func coded<Value: Codable>(_ data: Data, as type: Value.Type) -> PropertyListValue? {
         if let value = decoded(type, from: data) {
-            return try? ValueBridge<Value>.storedInside().encode(value)
+            return try? ValueBridge<Value>.nested.encode(value)
         }
         // A case of an enum that had no raw values.
         guard type is any RawRepresentable.Type, let fields = StoredTree.parse(data)?.tree.fields,

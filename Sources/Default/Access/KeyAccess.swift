@@ -17,16 +17,13 @@ struct KeyAccess {
         self.store = store
     }
 
-    /// What an error is about.
+    /// The subject of an error: the key, the type and the store.
     func context(_ type: Any.Type?) -> ErrorContext { ErrorContext(key, type, in: store) }
 
     /// The quarantine for values of the key that can't be used as a type.
     func quarantine(of type: Any.Type) -> Quarantine { Quarantine(key: key, type: type, store: store) }
 
     /// Calls a body with exclusive access to the store, and wraps the errors of third-party stores.
-    //
-    // Always inlined: a copy for each type of result takes 300 bytes.
-    @inline(__always)
     func withExclusiveAccess<Result>(type: Any.Type?, _ body: () throws -> Result) throws(DefaultsError) -> Result {
         try DefaultsError.wrapping(context(type)) { try store.withExclusiveAccess(body) }
     }
@@ -75,7 +72,7 @@ struct KeyAccess {
         store.notifyChange(forKey: key)
     }
 
-    /// Looks the stored value up, stores what a body leaves of it, and tells observers, as one operation.
+    /// Looks the stored value up, stores what a body leaves of it, and notifies observers, as one operation.
     ///
     /// - Throws: What the body throws, and errors of the store. The stored value is unchanged then.
     func update<Result>(
@@ -200,7 +197,7 @@ extension KeyAccess {
 
     /// The value of bytes or another value in the form of keys, or in another library's.
     private func decode<Value: Codable>(_ stored: PropertyListValue, inOtherFormsAs type: Value.Type) -> Value? {
-        let bridge = ValueBridge<Value>.stored()
+        let bridge = ValueBridge<Value>.topLevel
         return (try? decodeExactly(stored, by: bridge, sharing: false)) ?? decodeForeign(stored, by: bridge)
     }
 }
@@ -275,7 +272,8 @@ extension KeyAccess {
     }
 
     /// Decodes a stored value that is not in the bridge's own form, or has to be filled in.
-    // A function of its own: the types that it makes of `Value` would be looked up by each call that decodes something.
+    ///
+    /// Not inlined: each call that decodes anything would look up the generic types that are used here only.
     @inline(never)
     private func decodeOtherwise<Value>(
         _ stored: PropertyListValue,
@@ -291,7 +289,10 @@ extension KeyAccess {
             let filledIn = fillIn(data, by: bridge, default: initial())
         else {
             // So that the next readable value is decoded, and noted, even if reads shared it before.
-            if case .data = stored {} else { DecodedValueCache.of(store).remove(key, of: Value.self) }
+            switch stored {
+            case .data: break
+            default: DecodedValueCache.of(store).remove(key, of: Value.self)
+            }
             throw fault.about(translated ?? stored)
         }
         return filledIn
@@ -322,22 +323,37 @@ extension KeyAccess {
         return value as? any Encodable
     }
 
-    /// What is remembered of bytes that can't be decoded: how they were filled in, nil when they can't be used, with a
-    /// default or without; and whether reads may share the value, nil before that had to be known.
-    private typealias Remembered = (filling: Filling?, hadDefault: Bool, isShareable: Bool?)
+    /// How bytes that can't be decoded were filled in; remembered, so that this is worked out once.
+    private struct RememberedFilling {
+        /// Nil when the bytes can't be used.
+        let filling: Filling?
+        /// Whether there was a default value to fill them in from.
+        let hadDefault: Bool
+        /// Whether reads may share the value; nil before that had to be known.
+        var isShareable: Bool?
+    }
+
+    /// A value whose bytes were filled in.
+    private struct ReadFilling {
+        let value: any Decodable
+        let filling: Filling
+        /// Whether reads may share the value.
+        let isShareable: Bool
+    }
 
     /// Fills in bytes that can't be decoded as a type.
     private func fillIn(
         _ data: Data,
         as type: any Decodable.Type,
         default initial: () -> (any Encodable)?
-    ) -> (value: any Decodable, filling: Filling, isShareable: Bool)? {
-        let (cache, coder) = (DecodedValueCache.of(store), DefaultsCoder.json)
+    ) -> ReadFilling? {
+        let cache = DecodedValueCache.of(store)
+        let coder = DefaultsCoder.json
         // No key contains NUL, so this is not one under which a value is cached.
         let rememberedKey = "\(key)\0"
-        func remember(_ known: Remembered) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
+        func remember(_ known: RememberedFilling) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
         // Where one key without a default has failed, another one may have a default.
-        if var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
+        if var known: RememberedFilling = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
             known.filling != nil || known.hadDefault || initial() == nil
         {
             guard let filling = known.filling,
@@ -348,18 +364,25 @@ extension KeyAccess {
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
                 remember(known)
             }
-            return (value, filling, known.isShareable == true)
+            return ReadFilling(value: value, filling: filling, isShareable: known.isShareable == true)
         }
         let fallback = initial()
         let found = Filling.run(type, on: data, default: fallback, coder: coder, keepsUnknownFields: true)
-        guard let (value, filling) = found else {
-            remember((nil, fallback != nil, isShareable: nil))
+        guard let found else {
+            remember(RememberedFilling(filling: nil, hadDefault: fallback != nil))
             return nil
         }
-        if filling.cause != .mixed {
-            remember((filling, fallback != nil, isShareable: filling.cause == .bytes ? nil : false))
+        let cause = found.filling.cause
+        if cause != .mixed {
+            remember(
+                RememberedFilling(
+                    filling: found.filling,
+                    hadDefault: fallback != nil,
+                    isShareable: cause == .bytes ? nil : false
+                )
+            )
         }
-        return (value, filling, false)
+        return ReadFilling(value: found.value, filling: found.filling, isShareable: false)
     }
 
     /// Decodes a stored value in the bridge's own form.
@@ -431,11 +454,11 @@ extension KeyAccess {
         return .encodingFailed(error, context(type))
     }
 
-    /// What a write has to know of the value that it replaces.
+    /// A write's knowledge of the value that it replaces.
     struct Replaced {
         /// The reason why replacing it would lose data; nil when all of it can be used.
         var loss: DefaultsError?
-        /// What the type doesn't know in it, which the write keeps; nil when it knows everything.
+        /// The fields that the type doesn't know and the write keeps; nil when it knows all.
         var unknown: UnknownFields?
     }
 
@@ -528,71 +551,4 @@ extension KeyAccess {
             }
         }
     }
-}
-
-/// Exclusive access to a storage from `init` to ``end()``, for coroutines, which can't yield inside a closure.
-///
-/// Nor do they yield what another coroutine yields: when the change throws, that one goes on as if it had not, and
-/// stores what was changed so far (Swift 6.3).
-struct AccessInPlace {
-    private let storage: any KeyValueStorage
-    /// The error of a storage that refused it; nil if it has begun.
-    let refusal: (any Error)?
-
-    init(to storage: any KeyValueStorage) {
-        self.storage = storage
-        do {
-            try storage.beginExclusiveAccess()
-            refusal = nil
-        } catch {
-            refusal = error
-        }
-    }
-
-    func end() {
-        if refusal == nil {
-            storage.endExclusiveAccess()
-        }
-    }
-}
-
-/// A change in place: reads a value and stores the changed one, with exclusive access in between.
-///
-/// The steps are methods: `init`, ``value(by:default:)``, then ``commit(_:by:default:)`` unless an error ended the
-/// change, and always ``end()``. The methods are generic and not the struct, because a generic struct's metadata would
-/// be looked up at each step.
-struct ChangeInPlace {
-    private let access: KeyAccess
-    private let exclusive: AccessInPlace
-    /// Whether the stored value could be read.
-    private var isReadable = true
-
-    init(forKey key: String, in store: any DefaultsStore) {
-        access = KeyAccess(key, in: store)
-        exclusive = AccessInPlace(to: store)
-    }
-
-    /// The value to change.
-    mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
-        guard exclusive.refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
-            return makeDefault()
-        }
-        do {
-            return try access.decode(found, by: bridge, default: makeDefault())
-        } catch {
-            DefaultsDiagnostics.report(.readFailed, error)
-            isReadable = false
-            return makeDefault()
-        }
-    }
-
-    /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
-    func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
-        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            if let refusal = exclusive.refusal { throw .wrapping(refusal, access.context(Value.self)) }
-            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
-        }
-    }
-
-    func end() { exclusive.end() }
 }

@@ -1,4 +1,4 @@
-/// The outcome of reading a value, for those who keep the last one that could be read.
+/// The outcome of reading a value, for callers that keep the last readable one.
 enum Reading<Value> {
     /// The stored value, or the default while nothing is stored.
     case readable(Value)
@@ -40,7 +40,7 @@ final class LastReadable<Value> {
     }
 
     private struct Known {
-        /// What was stored under the keys; nil if that isn't known.
+        /// The contents of the keys when the value was read; nil if they aren't known.
         let stored: [PropertyListValue?]?
         let value: Value
     }

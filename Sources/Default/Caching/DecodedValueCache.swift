@@ -25,7 +25,7 @@ struct DecodedValueCache: Sendable {
     private let store: UInt
 
     #if DEBUG
-    /// The cache of a test that counts decodings, which other tests' entries can't make forget its own.
+    /// The cache of a test that counts decodings; the entries of other tests don't displace its own.
     @TaskLocal static var ofTest: DecodedValueCache?
     #endif
 
@@ -61,27 +61,12 @@ struct DecodedValueCache: Sendable {
         init(_ key: String, _ type: Any.Type, in store: UInt) {
             (self.store, self.type, self.key) = (store, ObjectIdentifier(type), key)
             let seed = UInt64(UInt(bitPattern: self.type)) ^ UInt64(store) &* 0x9E37_79B9_7F4A_7C15
-            let hash = key.utf8.withContiguousStorageIfAvailable { Self.hash(UnsafeRawBufferPointer($0), seed: seed) }
+            // The hash of the standard library would take four times as long, a sixth of a read. Its protection against
+            // keys that were chosen to collide isn't needed: they are the program's own.
+            let hash = key.utf8.withContiguousStorageIfAvailable {
+                FNV1a.hashByWords(UnsafeRawBufferPointer($0), seed: seed)
+            }
             self.hash = Int(truncatingIfNeeded: hash ?? seed ^ UInt64(bitPattern: Int64(key.hashValue)))
-        }
-
-        /// The hash FNV-1a of Fowler, Noll and Vo, eight bytes at a time, with the upper bits folded in at the end.
-        ///
-        /// The hash of the standard library would take four times as long, a sixth of a read. Its protection against
-        /// keys that were chosen to collide isn't needed: they are the program's own.
-        private static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt64) -> UInt64 {
-            var hash = seed
-            var offset = 0
-            while offset + 8 <= bytes.count {
-                hash = (hash ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x100_0000_01B3
-                offset += 8
-            }
-            while offset < bytes.count {
-                hash = (hash ^ UInt64(bytes[offset])) &* 0x100_0000_01B3
-                offset += 1
-            }
-            hash ^= hash >> 32
-            return hash ^ hash >> 12
         }
 
         static func == (lhs: EntryKey, rhs: EntryKey) -> Bool {
@@ -104,7 +89,7 @@ struct DecodedValueCache: Sendable {
         case failed(any Error)
     }
 
-    /// What a value depends on besides its bytes.
+    /// A dependency of a value besides its bytes: the value of another key.
     final class Condition: Sendable {
         /// Another key of the store.
         let key: String
@@ -168,7 +153,9 @@ struct DecodedValueCache: Sendable {
         /// The index of the slot of an entry, or of the free one for it.
         private func index(of key: EntryKey) -> Int {
             var index = key.hash & mask
-            while let entry = slots[index], !(entry.key == key) { index = (index + 1) & mask }
+            while let entry = slots[index], !(entry.key == key) {
+                index = (index + 1) & mask
+            }
             return index
         }
 
@@ -177,6 +164,7 @@ struct DecodedValueCache: Sendable {
         mutating func insert(_ entry: Entry) {
             var index = index(of: entry.key)
             if slots[index] == nil {
+                // This may move all entries, so the free slot is looked for again.
                 makeRoom()
                 index = self.index(of: entry.key)
                 count += 1
@@ -190,7 +178,13 @@ struct DecodedValueCache: Sendable {
             let entries = slots
             let isFull = count >= DecodedValueCache.capacity
             slots = Array(repeating: nil, count: isFull ? 16 : 2 * entries.count)
-            if isFull { count = 0 } else { for case let entry? in entries { slots[index(of: entry.key)] = entry } }
+            if isFull {
+                count = 0
+                return
+            }
+            for case let entry? in entries {
+                slots[index(of: entry.key)] = entry
+            }
         }
 
         mutating func remove(_ key: EntryKey) {
@@ -219,7 +213,7 @@ struct DecodedValueCache: Sendable {
         entry(of: data, forKey: EntryKey(key, type, in: store))?.isExact ?? false
     }
 
-    /// Lets reads share a value that the bytes are turned into, or what is known of bytes that are read as a type.
+    /// Lets reads share a value that the bytes are turned into, or remembers the outcome of reading them as a type.
     ///
     /// - Parameters:
     ///   - value: The value.
@@ -262,7 +256,7 @@ struct DecodedValueCache: Sendable {
         return shared.value
     }
 
-    /// What is known of bytes that are read as a type; nil when nothing is.
+    /// The remembered outcome of reading bytes as a type; nil for none.
     func sharedValue<Value>(of data: Data, as type: Any.Type, forKey key: String) -> Value? {
         (entry(of: data, forKey: EntryKey(key, type, in: store)) as? SharedEntry<Value>)?.value
     }
@@ -318,6 +312,7 @@ struct DecodedValueCache: Sendable {
             // The entry's key determines the type. A checked cast would dominate the cost of a read.
             return unsafeDowncast(entry, to: SharedEntry<Value>.self).value
         }
+        // The same bytes fail in the same way, so they are not decoded again.
         if case .failed(let error)? = entry?.knowledge { throw error }
         let value: Value
         do {
@@ -331,8 +326,10 @@ struct DecodedValueCache: Sendable {
         let isComplete = entry?.isComplete ?? false
         switch entry?.knowledge {
         case nil, .decodable:
+            // Most values are read once between two writes, so the first read compares nothing.
             set(Entry(key, data, .read, isComplete: isComplete))
         case .read:
+            // The second read of the same bytes pays for another decoding, so that later ones may need none.
             let areInterchangeable = try ValueSemantics.areInterchangeable(value, decode())
             set(
                 areInterchangeable
@@ -340,6 +337,7 @@ struct DecodedValueCache: Sendable {
                     : Entry(key, data, .unshared, isComplete: isComplete)
             )
         case .shared, .sharedConditionally, .unshared, .failed:
+            // This read needs its own value, or there is a condition, which the caller has not looked at.
             break
         }
         return value

@@ -123,7 +123,6 @@ extension DefaultsCoder {
     /// Calls a body with the decoder of some bytes, while the coder decodes them.
     ///
     /// - Throws: The error of the body; ``UnexpectedValue`` when the coder can't parse the bytes.
-    @inline(never)
     func withDecoder(for data: Data, _ body: (any Decoder) throws -> any Decodable) throws -> any Decodable {
         guard BinaryPropertyList.isSafe(data) else { throw UnexpectedValue() }
         let isNullText = NullText.mayBe(in: data)
@@ -131,7 +130,7 @@ extension DefaultsCoder {
     }
 }
 
-/// What uses the decoder of some bytes.
+/// Runs a body with the decoder of some bytes, which a coder gives only to a type that it decodes.
 final class DecoderUser: @unchecked Sendable {
     // Used on one thread, within one call.
     @TaskLocal private static var current: DecoderUser?
@@ -142,7 +141,6 @@ final class DecoderUser: @unchecked Sendable {
     /// Calls a body with the decoder of some bytes, while a coder decodes them.
     ///
     /// - Throws: The error of the body; ``UnexpectedValue`` when the coder can't parse the bytes.
-    @inline(never)
     static func use(
         _ coder: any DefaultsDecoder,
         for data: Data,
@@ -209,7 +207,7 @@ extension DefaultsDecoder {
             return try decode(type, from: data)
         } catch let error as DecodingError {
             guard let value = otherwiseDecoded(type, from: data) else { throw error }
-            return try typed(value)
+            return try cast(value)
         }
     }
 

@@ -49,7 +49,7 @@ class DecodingHooks {
 
 /// A decoder that passes everything on to another one, except for what its hooks decide.
 ///
-/// It is generic at its edge only. Code that is generic to the bottom would be compiled for each type of integers.
+/// It is generic at its edge only: the hooks get types as values, so that one implementation serves all of them.
 struct ForwardingDecoder: Decoder {
     let base: any Decoder
     let hooks: DecodingHooks
@@ -93,7 +93,7 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
-        try typed(decodeAny(type, forKey: key))
+        try cast(decodeAny(type, forKey: key))
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
@@ -185,7 +185,7 @@ private struct ForwardingElements: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool { try base.decodeNil() }
 
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(decodeAny(type)) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try cast(decodeAny(type)) }
 
     private mutating func decodeAny(_ type: any Decodable.Type) throws -> any Decodable {
         // An element that can't be decoded must not be passed over.
@@ -247,37 +247,41 @@ private struct ForwardingValue: SingleValueDecodingContainer {
 
     func decodeNil() -> Bool { base.decodeNil() }
 
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try typed(hooks.decode(type, whole)) }
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try cast(hooks.decode(type, whole)) }
 }
 
 // The standard library's requirements for the integers of 128 bits have default implementations that throw, and which
 // take precedence over a generic `decode`.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ForwardingContainer {
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try typed(decodeAny(type, forKey: key)) }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try typed(decodeAny(type, forKey: key)) }
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try cast(decodeAny(type, forKey: key)) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try cast(decodeAny(type, forKey: key)) }
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ForwardingElements {
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try typed(decodeAny(type)) }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(decodeAny(type)) }
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try cast(decodeAny(type)) }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try cast(decodeAny(type)) }
 }
 
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension ForwardingValue {
-    func decode(_ type: Int128.Type) throws -> Int128 { try typed(hooks.decode(type, whole)) }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try typed(hooks.decode(type, whole)) }
+    func decode(_ type: Int128.Type) throws -> Int128 { try cast(hooks.decode(type, whole)) }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try cast(hooks.decode(type, whole)) }
 }
 
-/// A value that was decoded as this type by code that isn't generic.
-func typed<Value: Decodable>(_ value: any Decodable) throws -> Value {
+/// Casts a value that code without a type parameter decoded as this type.
+///
+/// - Throws: ``UnexpectedValue`` when it is of another type.
+func cast<Value: Decodable>(_ value: any Decodable) throws -> Value {
     guard let value = value as? Value else { throw UnexpectedValue() }
     return value
 }
 
-/// A value that has to be there.
-func unwrapped<Value>(_ value: Value?) throws -> Value {
+/// Unwraps a value that has to be there.
+///
+/// - Throws: ``UnexpectedValue`` for nil.
+func require<Value>(_ value: Value?) throws -> Value {
     guard let value else { throw UnexpectedValue() }
     return value
 }

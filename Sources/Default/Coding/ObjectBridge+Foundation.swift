@@ -29,7 +29,7 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
         }
         return ValueBridge(
             encode: { try PropertyListValue(object: $0) },
-            decode: { try unwrapped(make($0) as? Value) }
+            decode: { try require(make($0) as? Value) }
         )
     }
 
@@ -37,7 +37,7 @@ extension ValueBridge where Value: NSObject & NSSecureCoding {
     private static var archive: ValueBridge {
         ValueBridge(
             encode: { .data(try ObjectArchive.data(of: $0)) },
-            decode: { try ObjectArchive.object(of: Value.self, in: unwrapped(Data(propertyListValue: $0))) }
+            decode: { try ObjectArchive.object(of: Value.self, in: require(Data(propertyListValue: $0))) }
         )
     }
 }

@@ -8,7 +8,7 @@ internal import Foundation
 /// Converts values of a type to and from stored values.
 ///
 /// The conversion is chosen once, when a key or a container is created: by the compiler where the conformances are
-/// known statically, and by ``stored()`` where only `Codable` is known. No access inspects the type again.
+/// known statically, and by ``topLevel`` where only `Codable` is known. No access inspects the type again.
 struct ValueBridge<Value>: @unchecked Sendable {
     // The functions capture only types and other bridges, which don't change.
 
@@ -33,7 +33,7 @@ extension ValueBridge where Value: PropertyListConvertible {
         }
         return ValueBridge(
             encode: { $0.propertyListValue },
-            decode: { try unwrapped(Value(propertyListValue: $0)) }
+            decode: { try require(Value(propertyListValue: $0)) }
         )
     }
 
@@ -51,7 +51,7 @@ private protocol NativeValue: PropertyListConvertible {
 }
 
 extension NativeValue {
-    static func decode(_ stored: PropertyListValue) throws -> Self { try unwrapped(Self(propertyListValue: stored)) }
+    static func decode(_ stored: PropertyListValue) throws -> Self { try require(Self(propertyListValue: stored)) }
 }
 
 extension Bool: NativeValue {}
@@ -70,7 +70,7 @@ extension ValueBridge where Value: RawRepresentable {
     static func rawValue(by bridge: ValueBridge<Value.RawValue>) -> ValueBridge {
         ValueBridge(
             encode: { try bridge.encode($0.rawValue) },
-            decode: { try unwrapped(Value(rawValue: bridge.decode($0))) }
+            decode: { try require(Value(rawValue: bridge.decode($0))) }
         )
     }
 }
@@ -91,7 +91,7 @@ extension ValueBridge where Value: Codable {
     ) -> ValueBridge {
         ValueBridge(
             encode: { .data(try coder.encodeTopLevel($0)) },
-            decode: { try coder.decodeTopLevel(Value.self, from: unwrapped(Data(propertyListValue: $0))) },
+            decode: { try coder.decodeTopLevel(Value.self, from: require(Data(propertyListValue: $0))) },
             decodesData: decodesData,
             isExclusive: isExclusive
         )
@@ -104,7 +104,7 @@ extension ValueBridge {
     /// - Parameter cast: Casts a property-list object to the type.
     /// - Returns: The bridge.
     static func propertyListObject(as cast: @escaping (Any) -> Value?) -> ValueBridge {
-        ValueBridge(encode: { try PropertyListValue(object: $0) }, decode: { try unwrapped(cast($0.object)) })
+        ValueBridge(encode: { try PropertyListValue(object: $0) }, decode: { try require(cast($0.object)) })
     }
 }
 
@@ -113,9 +113,9 @@ extension ValueBridge where Value: PropertyListCollection {
     static func collection(of element: ValueBridge<Value.StoredElement>) -> ValueBridge {
         ValueBridge(
             encode: { collection in
-                try collection.propertyListValue { try unwrapped(element.encode($0)) }
+                try collection.propertyListValue { try require(element.encode($0)) }
             },
-            decode: { try unwrapped(Value(propertyListValue: $0, element: element.decode)) }
+            decode: { try require(Value(propertyListValue: $0, element: element.decode)) }
         )
     }
 }
@@ -136,19 +136,19 @@ extension ValueBridge where Value: Codable {
     /// The bridge for a type of which only `Codable` is known statically: native, else by raw value, else JSON.
     ///
     /// An optional is stored as its wrapped value, and nil removes the stored value.
-    static func stored() -> ValueBridge {
+    static var topLevel: ValueBridge {
         func optional<Wrapped: Codable>(_ type: Wrapped.Type) -> any Sendable {
-            ValueBridge<Wrapped>.storedInside().optional
+            ValueBridge<Wrapped>.nested.optional
         }
-        return known(in: bridges) {
+        return known(in: topLevelBridges) {
             let wrapped = (Value.self as? any OptionalType.Type)?.wrappedType as? any Codable.Type
-            return wrapped.map { optional($0) } as? ValueBridge ?? storedInside()
+            return wrapped.map { optional($0) } as? ValueBridge ?? nested
         }
     }
 
     /// The bridge for a type whose every value is stored: a nil optional is stored as JSON's null.
-    static func storedInside() -> ValueBridge {
-        known(in: insideBridges) { direct(Value.self) as? ValueBridge ?? json }
+    static var nested: ValueBridge {
+        known(in: nestedBridges) { direct(Value.self) as? ValueBridge ?? json }
     }
 
     /// Looks up a bridge, so that each type is inspected once.
@@ -181,5 +181,5 @@ private func direct(_ type: Any.Type) -> (any Sendable)? {
 
 /// Bridges by type; there are at most as many as the program has types in containers and keys.
 private typealias BridgeTable = Locked<[ObjectIdentifier: any Sendable]>
-private let bridges = PerProcess { BridgeTable([:]) }
-private let insideBridges = PerProcess { BridgeTable([:]) }
+private let topLevelBridges = PerProcess { BridgeTable([:]) }
+private let nestedBridges = PerProcess { BridgeTable([:]) }

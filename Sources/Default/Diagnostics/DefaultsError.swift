@@ -34,14 +34,14 @@ public struct DefaultsError: Error, Sendable {
     public var underlyingError: (any Error)? { contents.underlyingError }
 
     var context: ErrorContext { contents.context }
-    /// What is wrong with which parts of a value that was filled in, as clauses without stored values.
+    /// The parts of a value that could not be used or were missing, each with the reason; without stored values.
     var faults: String? { contents.faults }
     /// A digest of the stored value that can't be read; nil for other errors.
     var content: UInt64? { contents.content }
 
     private let contents: Contents
 
-    // An object, because every function that throws would copy a dozen words otherwise.
+    // Indirect, so that an error that is thrown and passed on is a single reference.
     private final class Contents: Sendable {
         let code: Code
         let context: ErrorContext
@@ -100,17 +100,11 @@ public struct DefaultsError: Error, Sendable {
     }
 }
 
-/// What a call that failed was about.
-//
-// An object, because every function that describes an error would copy five words otherwise.
-final class ErrorContext: Sendable {
-    let key: String?
-    let type: Any.Type?
-    let store: String?
-
-    init(key: String? = nil, type: Any.Type? = nil, store: String? = nil) {
-        (self.key, self.type, self.store) = (key, type, store)
-    }
+/// The subject of a call that failed: the key, the type and the store.
+struct ErrorContext: Sendable {
+    var key: String?
+    var type: Any.Type?
+    var store: String?
 
     /// The key and the store, for messages.
     var location: String { "\((key ?? "").debugDescription) in \(store ?? "")" }
@@ -284,7 +278,7 @@ extension DefaultsError {
 
     static func undecodable(_ error: any Error, byteCount: Int, _ context: ErrorContext) -> DefaultsError {
         let faults = summary(of: error)
-        let isInProperty = error is DecodingError && !faults.contains(path([]))
+        let isInProperty = codingPath(of: error)?.isEmpty == false
         let cure = """
              Make the property optional, or give the settings type a defaultValue, or the typed key a default, from \
             which it can be filled in.
@@ -499,9 +493,20 @@ extension DefaultsError {
         }
     }
 
+    /// The coding keys that lead to what couldn't be decoded; nil for other errors.
+    static func codingPath(of error: any Error) -> [any CodingKey]? {
+        switch error {
+        case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
+        case DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context),
+            DecodingError.dataCorrupted(let context):
+            context.codingPath
+        default: nil
+        }
+    }
+
     private static func path(_ codingPath: [any CodingKey]) -> String {
         if codingPath.isEmpty { return "the top level" }
-        return LoadReport.path(codingPath).debugDescription
+        return LoadReport.path(LoadReport.keys(of: codingPath)).debugDescription
     }
 }
 

@@ -23,10 +23,10 @@ enum CompanionKey {
         guard key.utf8.count > room else { return key + suffix }
         // The result must not exceed the maximum length of a key, so the end of a very long key is replaced by its
         // digest.
-        let ending = "~\(ContentDigest(Data(utf8Of: key)).text)\(suffix)"
+        let ending = "~\(ContentDigest(Data(key.utf8)).text)\(suffix)"
         var length = StoreKey.maximumByteCount - ending.utf8.count
         while true {
-            // Nil within a character.
+            // Nil if the beginning ends within a character.
             if let beginning = String(key.utf8.prefix(length)) { return beginning + ending }
             length -= 1
         }

@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Identifies contents without storing them: the 64-bit FNV-1a hash, which is the same in every process and version.
+/// Identifies contents without storing them, by their hash ``FNV1a``.
 struct ContentDigest: Equatable, Sendable {
     let bits: UInt64
 
@@ -16,17 +16,7 @@ struct ContentDigest: Equatable, Sendable {
 }
 
 extension ContentDigest {
-    // Compiled once, instead of in each of its callers.
-    @inline(never)
-    init(_ data: Data) {
-        var bits: UInt64 = 0xCBF2_9CE4_8422_2325
-        data.withUnsafeBytes { bytes in
-            for byte in bytes {
-                bits = (bits ^ UInt64(byte)) &* 0x0000_0100_0000_01B3
-            }
-        }
-        self.init(bits: bits)
-    }
+    init(_ data: Data) { self.init(bits: data.withUnsafeBytes { FNV1a.hash($0) }) }
 }
 
 extension DefaultsError {

@@ -19,20 +19,20 @@ struct DecodingFault {
     init(names: [String], types: [[any Decodable.Type]], error: any Error, depth: Int) {
         (self.names, self.types, self.error) = (names, types, error)
         type = types[names.count].last
-        codingPath = Array(Self.codingPath(of: error).dropFirst(depth))
+        codingPath = Array((DefaultsError.codingPath(of: error) ?? []).dropFirst(depth))
     }
 
     /// The fault of a collection that can't do without an element.
-    init(of collection: DecodingFault, because element: DecodingFault, at index: Int) {
+    init(of collection: DecodingFault, because element: ElementFault) {
         names = collection.names
         types = collection.types
-        error = element.error
-        type = element.type
-        // The error of the collection tells names from indexes.
+        error = element.fault.error
+        type = element.fault.type
+        // The error of the collection distinguishes names from indexes.
         let isNamed = collection.codingPath.count >= names.count
         let path: [any CodingKey] =
             isNamed ? Array(collection.codingPath.prefix(names.count)) : names.map { PathKey(stringValue: $0) }
-        codingPath = path + [PathKey(intValue: index)] + element.codingPath
+        codingPath = path + [PathKey(intValue: element.index)] + element.fault.codingPath
     }
 
     /// The type of the innermost value whose decoding failed; nil if it isn't known.
@@ -47,22 +47,13 @@ struct DecodingFault {
         return type == own && !ValueSemantics.isLeaf(own)
     }
 
-    private static func codingPath(of error: any Error) -> [any CodingKey] {
-        switch error {
-        case DecodingError.keyNotFound(let key, let context): context.codingPath + [key]
-        case DecodingError.valueNotFound(_, let context), DecodingError.typeMismatch(_, let context),
-            DecodingError.dataCorrupted(let context):
-            context.codingPath
-        default: []
-        }
-    }
 }
 
 /// Decodes a value, and finds out which call of an initializer on the way failed.
 ///
 /// Where an error comes from is known from the call that threw it, so it may be of any type and have any path.
 /// Collections are decoded as they are: to look into them is a matter of ``StoredElements``, and Foundation's decoder
-/// has rules of its own for the keys of dictionaries.
+/// has its own rules for the keys of dictionaries.
 final class DecodingTrace {
     /// The innermost value that failed, in the last call of the outermost initializer that failed.
     private var innermost: TracedValue?

@@ -28,7 +28,7 @@ internal import Foundation
 /// A value is replaced by the default's only if an initializer fails at it; if the default has none, it is removed. If
 /// all of the default's fields were merged with the stored ones, entries that were deleted from a dictionary would come
 /// back, optional properties that were set to nil would get a value, and one object could contain two cases of an enum.
-final class Filling {
+struct Filling {
     /// The bytes that the value was decoded from.
     let bytes: Data
     /// How the value differs from the stored one.
@@ -37,7 +37,7 @@ final class Filling {
     let unknownCount: Int
     /// Whether values are stored, but none of them could be used.
     let usesNothing: Bool
-    /// What the outcome depends on.
+    /// Whether the outcome depends on the bytes alone.
     let cause: Cause
 
     enum Cause {
@@ -49,12 +49,10 @@ final class Filling {
         case mixed
     }
 
-    private init(bytes: Data, report: LoadReport, unknownCount: Int, usesNothing: Bool, cause: Cause) {
-        self.bytes = bytes
-        self.report = report
-        self.unknownCount = unknownCount
-        self.usesNothing = usesNothing
-        self.cause = cause
+    /// A value, and how its bytes were filled in.
+    struct Outcome {
+        let value: any Decodable
+        let filling: Filling
     }
 
     /// Fills in stored bytes.
@@ -72,20 +70,23 @@ final class Filling {
         default fallback: (any Encodable)?,
         coder: DefaultsCoder,
         keepsUnknownFields: Bool = false
-    ) -> (value: any Decodable, filling: Filling)? {
-        guard let (stored, format) = StoredTree.parse(data) else { return nil }
+    ) -> Outcome? {
+        guard let parsed = StoredTree.parse(data) else { return nil }
+        let (stored, format) = (parsed.tree, parsed.format)
         let context = FillingContext(coder: coder, format: format)
         let document = StoredDocument(stored, as: type, initial: fallback.flatMap { context.tree(of: $0) })
         guard let (value, bytes) = context.decode(document) else { return nil }
 
+        // Unknown fields are looked for in the edited bytes, since the stored ones can't be decoded.
         let changes = document.changes
         let unknown = UnknownFields(
             in: bytes,
-            parsed: (document.tree, format),
+            parsed: StoredTree.Parsed(tree: document.tree, format: format),
             unknownTo: type,
             decodedAs: value as? any Encodable,
             coder: coder
         )
+        // What is unknown below a changed place came there with the default value, and not from the stored bytes.
         let changedPlaces = Set(changes.compactMap(\.place))
         let unknownPaths = (unknown?.paths ?? []).filter { path in
             !(0...path.count).contains { changedPlaces.contains(Array(path.prefix($0))) }
@@ -93,18 +94,19 @@ final class Filling {
         var unusable: [LoadReport.UnusableValue] = []
         for change in changes {
             guard let reason = change.reason else { continue }
-            unusable.append(.init(path: LoadReport.path(change.path), reason: reason))
+            unusable.append(.init(keys: change.path, reason: reason))
         }
         if !keepsUnknownFields {
-            unusable += unknownPaths.map {
-                .init(path: LoadReport.path($0), reason: LoadReport.UnusableValue.isUnknown)
-            }
+            unusable += unknownPaths.map { .init(keys: $0, reason: .unknown) }
         }
         let filledIn = changes.filter { $0.reason == nil }.map { LoadReport.path($0.path) }
+        // A field is used if it was neither null, nor rejected, nor unknown as a whole.
         let rejected = Set(changes.filter { $0.reason != nil }.map(\.path))
         let isUsed = stored.fields?.contains { name, field in
             !field.mayBeNull && !rejected.contains([name]) && unknown?.fields[name] == nil
         }
+        // A type that uses nothing of the bytes is hardly the one that they were stored as. Errors that initializers
+        // throw themselves are counted, since an outcome that depends on them may differ at the next read.
         let filling = Filling(
             bytes: bytes,
             report: LoadReport(filledIn: filledIn, unusable: unusable),
@@ -112,11 +114,11 @@ final class Filling {
             usesNothing: isUsed == false && stored.fields?.isEmpty == false,
             cause: document.ownErrors == 0 ? .bytes : document.ownErrors == document.edits ? .ownErrors : .mixed
         )
-        return (value, filling)
+        return Outcome(value: value, filling: filling)
     }
 }
 
-/// What all documents in some bytes have in common.
+/// The coder, the format and the defaults that all documents in some bytes share.
 final class FillingContext {
     let coder: DefaultsCoder
     let format: StoredTree.Format
@@ -137,6 +139,7 @@ final class FillingContext {
         while let fault = fault(in: document) {
             guard document.edit(because: fault, in: self) else { return nil }
         }
+        // Without an edit, decoding failed for a reason that no value in the document has.
         guard document.edits > 0, let bytes = document.tree.data(in: format),
             let value = try? coder.decodeTopLevel(anyOf: document.type, from: bytes)
         else { return nil }
@@ -145,6 +148,7 @@ final class FillingContext {
 
     /// Why a document can't be decoded; nil when it can.
     func fault(in document: StoredDocument) -> DecodingFault? {
+        // An element may be a bare number or string, which not every format has at its top level.
         if document.isElement { return faults(in: [document])[0] }
         return traced(document.tree, [document.type]) { decoder in
             [DecodingTrace.fault(of: document.type, from: decoder, depth: 0)]
@@ -174,13 +178,15 @@ final class FillingContext {
             }
             return faults
         } catch {
+            // The parser rejected the whole, so it is the fault of each value.
             return types.map { DecodingFault(names: [], types: [[$0]], error: error, depth: 0) }
         }
     }
 
     /// The default value of a type or, for an optional, of the type in it; nil when it has none.
     func defaultTree(of type: any Decodable.Type) -> StoredTree? {
-        let type = unwrapped(type)
+        let type = nonOptional(type)
+        // Remembered, nil included: elements of one type ask for it again and again.
         if let known = defaults[ObjectIdentifier(type)] { return known }
         func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
         let tree = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }.flatMap { self.tree(of: $0) }
@@ -191,21 +197,14 @@ final class FillingContext {
     /// A value as it is encoded; nil, which is reported, if it can't be.
     func tree(of value: any Encodable) -> StoredTree? {
         do {
-            guard let (tree, own) = StoredTree.parse(try coder.encodeTopLevel(value)), own == format else { return nil }
-            return tree
+            guard let parsed = StoredTree.parse(try coder.encodeTopLevel(value)), parsed.format == format else {
+                return nil
+            }
+            return parsed.tree
         } catch {
             let type = type(of: value)
             DefaultsDiagnostics.reportDefault(of: type, .defaultNotEncodable(error, type: type))
             return nil
         }
     }
-}
-
-/// The type of an optional's value; other types are returned as they are.
-func unwrapped(_ type: any Decodable.Type) -> any Decodable.Type {
-    var type = type
-    while let wrapped = (type as? any OptionalType.Type)?.wrappedType as? any Decodable.Type {
-        type = wrapped
-    }
-    return type
 }

@@ -4,23 +4,30 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a write keeps of the value that it replaces.
+/// The parts of a replaced value that a write keeps.
 struct KeptFields {
-    /// What the type doesn't know; nil when it knows everything, or nothing is to be kept.
+    /// The fields that the type doesn't know; nil when it knows all, or none is to be kept.
     var fields: UnknownFields?
     /// Whether the fields are from a predecessor's bytes, so that this type may know some of them.
     var arePredecessors = false
     /// The version of the value, if it is that of a newer type.
     var version: SchemaVersion?
 
+    /// The bytes of a new value with the fields that were added to them.
+    struct Addition {
+        let data: Data
+        /// The paths of the fields that have no place in the new value.
+        let lost: [StoredTree.Path]
+    }
+
     /// Adds the fields to the bytes of a new value.
     ///
     /// - Parameters:
     ///   - data: The bytes.
     ///   - newest: Their type. Of a predecessor's fields, those under old names of its properties are left out.
-    /// - Returns: The paths of the fields that have no place in the new value, and the bytes with the others.
-    func added(to data: Data, of newest: StoredType) -> (lost: [StoredTree.Path], data: Data) {
-        guard let fields else { return ([], data) }
+    /// - Returns: The bytes with the fields that have a place in the new value, and the others.
+    func added(to data: Data, of newest: StoredType) -> Addition {
+        guard let fields else { return Addition(data: data, lost: []) }
         var lost: [StoredTree.Path] = []
         if arePredecessors {
             let all = fields.paths
@@ -34,21 +41,21 @@ struct KeptFields {
         }
         var placement = fields.added(to: data)
         if arePredecessors {
-            // What this type knows, it has from the migration.
+            // The fields that this type knows have their values from the migration.
             let unknown = placement.data.flatMap {
                 UnknownFields(in: $0, unknownTo: newest.type, coder: newest.coder)
             }
             let known = placement.placed.filter { unknown?.hasField(at: $0) != true }
-            lost += placement.homeless + placement.replaced + known
+            lost += placement.unplaced + placement.replaced + known
             placement = unknown?.added(to: data) ?? .init()
         }
-        lost += placement.homeless
-        return (lost, placement.data ?? data)
+        lost += placement.unplaced
+        return Addition(data: placement.data ?? data, lost: lost)
     }
 }
 
 extension StoredForm {
-    /// What the type that some bytes are of doesn't know in them, apart from what is to be dropped.
+    /// The fields that the type of some bytes doesn't know in them, except for those to be dropped.
     ///
     /// - Parameters:
     ///   - data: The bytes.
@@ -64,7 +71,7 @@ extension StoredForm {
             decodedAs: type.isNewest ? value : nil,
             coder: coder
         )
-        // These are unusable, so the bytes are quarantined. A container of that name has fields of its own.
+        // These are unusable, so the bytes are quarantined. A container of that name keeps its unknown fields.
         for path in oldNames {
             unknown?.remove(path, keepingParts: true)
         }

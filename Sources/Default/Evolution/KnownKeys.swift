@@ -30,7 +30,6 @@ final class KnownKeys: DecodingHooks {
         return keys.decode(type, from: data, coder: coder) == nil ? nil : keys
     }
 
-    @inline(never)
     private func decode(_ type: any Decodable.Type, from data: Data, coder: DefaultsCoder) -> (any Decodable)? {
         try? coder.withDecoder(for: data) { try decode(type, from: $0) }
     }
@@ -129,10 +128,10 @@ final class KnownKeys: DecodingHooks {
 
     /// The paths of fields that a type has encoded for properties that its decoder looks for under other names.
     static func misnamed(by type: any Decodable.Type, in data: Data, coder: DefaultsCoder) -> [StoredTree.Path] {
-        guard let (tree, format) = StoredTree.parse(data), let known = recorded(type, from: data, coder: coder) else {
+        guard let parsed = StoredTree.parse(data), let known = recorded(type, from: data, coder: coder) else {
             return []
         }
-        return known.misnamed(in: tree, StoredKeys(coder: coder, format: format), at: [], below: [])
+        return known.misnamed(in: parsed.tree, StoredKeys(coder: coder, format: parsed.format), at: [], below: [])
     }
 
     private func misnamed(
@@ -143,7 +142,7 @@ final class KnownKeys: DecodingHooks {
     ) -> [StoredTree.Path] {
         guard isKeyed, let fields = tree.fields else { return [] }
         var paths: [StoredTree.Path] = []
-        for name in Array(self.names).inOrder() {
+        for name in self.names.sorted() {
             let encoded = keys.encodedKey(for: name, below: names)
             if let stored = keys.storedKey(for: name, among: fields, below: path) {
                 guard let part = parts[name], let field = fields[stored] else { continue }
@@ -157,8 +156,8 @@ final class KnownKeys: DecodingHooks {
 
     // MARK: Bytes that aren't of the type
 
-    /// What a type that can't decode some bytes might use of them.
-    enum Claim {
+    /// How much a type that can't decode some bytes might use of them.
+    enum UsableShare {
         case nothing
         /// Some values, but not all that it knows.
         case some
@@ -170,13 +169,13 @@ final class KnownKeys: DecodingHooks {
     ///
     /// What it lacks is made up, so that its initializer asks for the rest. Where that isn't possible, it counts as
     /// using something.
-    static func claim(of type: any Decodable.Type, on data: Data, coder: DefaultsCoder) -> Claim {
-        guard let (tree, format) = StoredTree.parse(data), let fields = tree.fields,
+    static func usableShare(of data: Data, as type: any Decodable.Type, coder: DefaultsCoder) -> UsableShare {
+        guard let parsed = StoredTree.parse(data), let fields = parsed.tree.fields,
             fields.values.contains(where: { !$0.isNull })
         else { return .nothing }
         let survey = KnownKeys(isSurvey: true)
         let isComplete = survey.decode(type, from: data, coder: coder) != nil
-        let keys = StoredKeys(coder: coder, format: format)
+        let keys = StoredKeys(coder: coder, format: parsed.format)
         var (usesSome, usesAll) = (false, true)
         for name in survey.names {
             guard let key = keys.storedKey(for: name, among: fields, below: []), fields[key]?.isNull == false
@@ -195,7 +194,7 @@ final class KnownKeys: DecodingHooks {
             return value
         }
         for text in ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#] {
-            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(utf8Of: text), coder: .json) {
+            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(text.utf8), coder: .json) {
                 return value
             }
         }

@@ -90,10 +90,10 @@ final class PropertyLayers: @unchecked Sendable {
     private func tree(of value: PropertyListValue) -> StoredTree? {
         switch value {
         case .data(let data):
-            guard let (tree, found) = StoredTree.parse(data), found == format else { return nil }
-            return tree
+            guard let parsed = StoredTree.parse(data), parsed.format == format else { return nil }
+            return parsed.tree
         case .string(let text) where format == .json && text.utf8.first == UInt8(ascii: "{"):
-            return StoredTree(json: Data(utf8Of: text))
+            return StoredTree.parse(Data(utf8Of: text))?.tree
         default:
             return leaf(value)
         }
@@ -133,7 +133,7 @@ final class PropertyLayers: @unchecked Sendable {
             for reading in readings {
                 if let data = reading.data(in: format), let value = try? decode(data) { return value }
             }
-            report([.init(path: "", reason: "can't be used")], of: layer.origin)
+            report([.init(keys: [], reason: .malformed)], of: layer.origin)
             return nil
         }
         return nil
@@ -146,7 +146,7 @@ final class PropertyLayers: @unchecked Sendable {
             let own = layer.value(for: StoreKey(unchecked: identifier))
             if let own {
                 guard let fields = tree(of: own)?.fields else {
-                    report([.init(path: "", reason: "is not an object")], of: layer.origin)
+                    report([.init(keys: [], reason: .wrongType(needed: "\(newest.type)"))], of: layer.origin)
                     return nil
                 }
                 found = present(fields.filter { !$0.value.mayBeNull }, of: layer, under: identifier)
@@ -220,13 +220,14 @@ final class PropertyLayers: @unchecked Sendable {
     /// Fields under the type's present names, which may be those of an older release.
     private func present(_ fields: Fields, of layer: SourceSnapshot.Layer, under identifier: String) -> Fields {
         let own = newest
-        let release: StoredType
+        let release: StoredType?
         if let version = version(of: layer, under: identifier) {
-            release = version >= own.version ? own : chain.dropFirst().last { $0.version >= version } ?? own
+            release = version >= own.version ? nil : chain.dropFirst().last { $0.version >= version }
         } else {
-            release = chain.count > 1 ? chain.first { knowsAll(fields, $0) } ?? own : own
+            release = chain.count > 1 ? chain.first { knowsAll(fields, $0) } : nil
         }
-        return release === own ? renamed(fields, of: own) : migrated(fields, from: release) ?? [:]
+        guard let release, !release.isNewest else { return renamed(fields, of: own) }
+        return migrated(fields, from: release) ?? [:]
     }
 
     private func version(of layer: SourceSnapshot.Layer, under identifier: String) -> Int? {
@@ -299,9 +300,9 @@ final class PropertyLayers: @unchecked Sendable {
         }
         let said = renamed(stored, of: form.type)
         guard let used = form.bytes.flatMap({ StoredTree.parse($0)?.tree.fields }) else { return said }
-        let unusable = Set(form.report.unusable.map(\.path))
+        let unusable = Set(form.report.unusable.map(\.keys))
         var fields: Fields = [:]
-        for (name, field) in said where !unusable.contains(LoadReport.path([name])) {
+        for (name, field) in said where !unusable.contains([name]) {
             // A part of it may have been filled in.
             fields[name] = used[name] ?? field
         }
@@ -381,7 +382,7 @@ final class PropertyLayers: @unchecked Sendable {
                 // The layers above may say what is missing.
                 fields = all
             } else if layer.origin.kind != .stored {
-                report([.init(path: "", reason: "can't be used")], of: layer.origin)
+                report([.init(keys: [], reason: .malformed)], of: layer.origin)
             }
         }
         guard let value = value as? any Decodable else { return nil }

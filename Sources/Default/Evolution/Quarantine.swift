@@ -39,6 +39,7 @@ struct Quarantine {
             guard !contains(value, in: present) else { return }
             var kept = [new(value, version)]
             var byteCount = 0
+            // The oldest first: it takes precedence if there is no room for both.
             for index in [present.count - 1, 0].prefix(present.count) {
                 byteCount += present[index].value.binaryForm.count
                 if byteCount <= Self.byteLimit {
@@ -56,6 +57,13 @@ struct Quarantine {
         }
     }
 
+    /// A value that was stored again.
+    struct Restored {
+        let value: QuarantinedValue
+        /// Why only a part of it can be used; nil if all of it can.
+        let loss: DefaultsError?
+    }
+
     /// Stores the newest value again that can be used, with its version, and quarantines the value that it replaces.
     ///
     /// - Parameters:
@@ -69,13 +77,13 @@ struct Quarantine {
     func restore(
         version replacedVersion: (PropertyListValue) -> SchemaVersion? = { _ in nil },
         by use: (PropertyListValue, SchemaVersion?) throws(DefaultsError) -> DefaultsError?
-    ) throws(DefaultsError) -> (value: QuarantinedValue, loss: DefaultsError?)? {
+    ) throws(DefaultsError) -> Restored? {
         _ = try StoreKey(key)
         return try DefaultsError.wrapping(context) {
             try store.updateStoredValue(forKey: key) { stored in
                 var values = try values()
-                guard let (index, loss) = try usable(of: values, by: use) else { return nil }
-                let restored = values.remove(at: index)
+                guard let usable = try usable(of: values, by: use) else { return nil }
+                let restored = values.remove(at: usable.index)
                 if let replaced = stored, !contains(replaced, in: values + [restored]) {
                     values.insert(new(replaced, replacedVersion(replaced)), at: 0)
                 }
@@ -87,9 +95,15 @@ struct Quarantine {
                     try store.setStoredValue(restored.value, forKey: key)
                 }
                 stored = restored.value
-                return (restored, loss)
+                return Restored(value: restored, loss: usable.loss)
             }
         }
+    }
+
+    /// One of some values, and why only a part of it can be used; nil if all of it can.
+    private struct UsableValue {
+        let index: Int
+        let loss: DefaultsError?
     }
 
     /// The newest value that can be used as a whole, otherwise the newest that can be used in part; nil when there is
@@ -97,13 +111,15 @@ struct Quarantine {
     private func usable(
         of values: [QuarantinedValue],
         by use: (PropertyListValue, SchemaVersion?) throws(DefaultsError) -> DefaultsError?
-    ) throws(DefaultsError) -> (index: Int, loss: DefaultsError?)? {
-        var partly: (index: Int, loss: DefaultsError?)?
+    ) throws(DefaultsError) -> UsableValue? {
+        var partly: UsableValue?
         var reason: DefaultsError?
         for (index, value) in values.enumerated() {
             do throws(DefaultsError) {
-                guard let loss = try use(value.value, value.schemaVersion) else { return (index, nil) }
-                partly = partly ?? (index, loss)
+                guard let loss = try use(value.value, value.schemaVersion) else {
+                    return UsableValue(index: index, loss: nil)
+                }
+                partly = partly ?? UsableValue(index: index, loss: loss)
             } catch {
                 reason = reason ?? error
             }

@@ -6,15 +6,15 @@ internal import Foundation
 
 /// The new names of a type's properties by their old ones, as the type states them.
 ///
-/// A name may have dots of its own, or stand for a path through nested containers and elements.
+/// A name may contain dots itself, or be a path through nested containers and elements.
 typealias PropertyNames = @Sendable (any Decodable.Type) -> [String: String]
 
 /// Stored bytes with the new names of renamed properties, those of the type and of all types in it.
 ///
-/// A value moves to the last name of its chain at once: with `["z": "y", "y": "x"]`, both "z" and "y" become "x". If
-/// several old names of a property are stored, the one nearest to the new name is used. Parents move before what is in
-/// them, and the names of nested properties are known under their parents' old and new names. So the outcome does not
-/// depend on the order in which the names are listed.
+/// A value moves to the last name of its chain in one step: with `["z": "y", "y": "x"]`, both "z" and "y" become "x".
+/// If several old names of a property are stored, the one nearest to the new name is used. Parents move before what is
+/// in them, and the names of nested properties are known under their parents' old and new names. So the outcome does
+/// not depend on the order in which the names are listed.
 struct Renaming {
     /// The bytes with the new names; nil when no property has an old name.
     let data: Data?
@@ -42,14 +42,13 @@ struct Renaming {
         let mayApply =
             Self.mayApply(to: data, of: type, names)
             || includingParts && TypeShape.types(in: type).contains { Self.mayApply(to: data, of: $0, names) }
-        guard mayApply, case (var tree, let format)? = StoredTree.parse(data) else {
-            return nil
-        }
-        let walk = RenamingWalk(names, coder: coder, format: format)
+        guard mayApply, let parsed = StoredTree.parse(data) else { return nil }
+        var tree = parsed.tree
+        let walk = RenamingWalk(names, coder: coder, format: parsed.format)
         walk.rename(in: &tree, of: type, stated: [:], at: [])
         unused = walk.unused
         guard walk.isChanged || !unused.isEmpty else { return nil }
-        self.data = walk.isChanged ? tree.data(in: format) : nil
+        self.data = walk.isChanged ? tree.data(in: parsed.format) : nil
     }
 
     /// The paths of values that have an old name and are not used.
@@ -58,9 +57,9 @@ struct Renaming {
     ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
     ///   - coder: The coder of the bytes.
     /// - Returns: The paths, in the order in which the names apply.
-    func unusedPaths(besides value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+    func unusedPaths(decodedAs value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
         guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
-            let (used, _) = StoredTree.parse(data)
+            let used = StoredTree.parse(data)?.tree
         else { return unused }
         return unused.filter { used[$0] == nil }
     }
@@ -103,22 +102,25 @@ private final class RenamingWalk {
         stated outer: [String: String],
         at path: StoredTree.Path
     ) {
-        let type = type.map { unwrapped($0) }
+        let type = type.map { nonOptional($0) }
         if let collection = type as? any StoredCollection.Type {
             return renameInElements(of: collection, in: &tree, stated: outer, at: path)
         }
         guard tree.fields != nil else { return }
         let shape = type.flatMap { TypeShape.of($0, coder: coder) } ?? shape
+        // A type knows its own properties best, so its names take precedence over those of what it is in.
         let stated = (type.map(names) ?? [:]).merging(outer) { own, _ in own }
         var rules: [StoredTree.Path: StoredTree.Path] = [:]
         var inElements: [String: [String: String]] = [:]
         for (old, new) in stated {
-            if let (name, oldRest, newRest) = elements(from: old, to: new, shape) {
-                inElements[name, default: [:]][oldRest] = newRest
+            // Names that lead into elements apply to each element, when that is visited.
+            if let inside = elements(from: old, to: new, shape) {
+                inElements[inside.property, default: [:]][inside.old] = inside.new
                 continue
             }
             let oldPath = tree.path(named: old, shape)
-            let newPath = tree.path(named: new, shape, besides: oldPath)
+            let newPath = tree.path(named: new, shape, replacing: oldPath)
+            // An empty name, or one that stays the same, renames nothing.
             rules[oldPath] = oldPath.isEmpty || newPath.isEmpty || oldPath == newPath ? nil : newPath
         }
         if let type, let shape, shape.isKeyed {
@@ -126,8 +128,9 @@ private final class RenamingWalk {
         }
         apply(rules, to: &tree, at: path)
         guard let shape, case .object(var fields) = tree else { return }
+        // Emptied, so that the fields have one owner and are changed in place.
         tree = .object([:])
-        for name in Array(shape.parts.keys).inOrder() {
+        for name in shape.parts.keys.sorted() {
             guard let part = shape.parts[name], let key = keys.storedKey(for: name, among: fields, below: path),
                 var field = fields.removeValue(forKey: key)
             else { continue }
@@ -149,6 +152,7 @@ private final class RenamingWalk {
             tree = .array([])
             for index in elements.indices {
                 let path = path.appending(StoredTree.key(of: index))
+                // In pairs, keys and values have a type each, and the names of containers apply to values.
                 let isValue = index % types.count == types.count - 1
                 let type = types[index % types.count]
                 rename(in: &elements[index], of: type, stated: isValue ? outer : [:], at: path)
@@ -167,27 +171,36 @@ private final class RenamingWalk {
         }
     }
 
-    /// The property through which two names lead into the elements of a collection, and what they mean there; nil if
-    /// they don't.
+    /// A rename of what is in the elements of a collection.
+    private struct ElementRename {
+        /// The property that the collection is in.
+        let property: String
+        /// The names from an element on.
+        let old: String
+        let new: String
+    }
+
+    /// The rename that two names mean in the elements of a collection; nil if they don't lead into one.
     private func elements(
         from old: String,
         to new: String,
         _ shape: TypeShape?
-    ) -> (name: String, old: String, new: String)? {
+    ) -> ElementRename? {
         guard let shape, !shape.names.contains(old), let dot = old.firstIndex(of: ".") else { return nil }
         let name = String(old[..<dot])
         guard new.hasPrefix(name + "."), let part = shape.parts[name] else { return nil }
         let oldRest = String(old[old.index(after: dot)...])
         let newRest = String(new.dropFirst(name.count + 1))
-        guard let collection = part.type.map({ unwrapped($0) }) as? any StoredCollection.Type else {
+        let rename = ElementRename(property: name, old: oldRest, new: newRest)
+        guard let collection = part.type.map({ nonOptional($0) }) as? any StoredCollection.Type else {
             // The collection may be in a container of the property.
-            return elements(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : (name, oldRest, newRest)
+            return elements(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : rename
         }
-        guard collection.isKeyed, let type = collection.partTypes.last else { return (name, oldRest, newRest) }
+        guard collection.isKeyed, let type = collection.partTypes.last else { return rename }
         // In a dictionary, it is the name of an entry unless the values have a property of that name.
         let property = newRest.split(separator: ".").first.map(String.init) ?? newRest
-        let hasProperty = TypeShape.of(unwrapped(type), coder: coder)?.names.contains(property) == true
-        return hasProperty ? (name, oldRest, newRest) : nil
+        let hasProperty = TypeShape.of(nonOptional(type), coder: coder)?.names.contains(property) == true
+        return hasProperty ? rename : nil
     }
 
     /// Drops the renames that end at a name that no property has, such as those that are stated the wrong way round.
@@ -234,6 +247,7 @@ private final class RenamingWalk {
             guard rules.count(where: { tree.move(by: $0) }) > 0 else { break }
             isChanged = true
         }
+        // What still has an old name was kept from moving by a value with the new one.
         for rule in rules {
             if let value = tree[rule.old], !value.isNull, !rule.isWrapped(value) {
                 unused.append(path + rule.old)
@@ -245,7 +259,7 @@ private final class RenamingWalk {
 extension TypeShape {
     /// The shape of the type, or this one if it has no default value.
     fileprivate func typedShape(_ coder: DefaultsCoder) -> TypeShape {
-        type.flatMap { TypeShape.of(unwrapped($0), coder: coder) } ?? self
+        type.flatMap { TypeShape.of(nonOptional($0), coder: coder) } ?? self
     }
 }
 
@@ -255,9 +269,9 @@ extension StoredTree {
     /// - Parameters:
     ///   - name: The name.
     ///   - shape: What the type asks for; nil if that isn't known.
-    ///   - old: For a new name, the path of the old one: a name with dots of its own is replaced by another one.
+    ///   - old: For a new name, the path of the old one: a name that contains dots itself is replaced by another one.
     /// - Returns: The path; empty for an empty name.
-    func path(named name: String, _ shape: TypeShape? = nil, besides old: Path? = nil) -> Path {
+    func path(named name: String, _ shape: TypeShape? = nil, replacing old: Path? = nil) -> Path {
         let words = name.split(separator: ".").map(String.init)
         if words.count < 2 { return words }
         if fields?[name] != nil || shape?.names.contains(name) == true { return [name] }
@@ -289,21 +303,22 @@ private struct Rule {
     func isWrapped(_ value: StoredTree) -> Bool { value.fields != nil && new.starts(with: old) }
 
     private func precedes(_ other: Rule) -> Bool {
-        (old.count, distance, LoadReport.path(old)) < (other.old.count, other.distance, LoadReport.path(other.old))
+        let (own, others) = ((old.count, distance), (other.old.count, other.distance))
+        return own == others ? old.lexicographicallyPrecedes(other.old) : own < others
     }
 
     /// The rules for some names, in the order in which they apply.
     static func all(of names: [StoredTree.Path: StoredTree.Path]) -> [Rule] {
         var rules: [Rule] = []
-        for old in Array(names.keys).inOrder(by: { LoadReport.path($0) < LoadReport.path($1) }) {
+        for old in names.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             // A nested property is known under its parents' old and new names.
             var alias = old
             for _ in 0...names.count {
                 // Names that lead back to themselves are ignored.
                 if !rules.contains(where: { $0.old == alias }), let start = names[alias] ?? names[old],
-                    let (new, distance) = destination(of: start, by: names), new != alias
+                    let destination = destination(of: start, by: names), destination.path != alias
                 {
-                    let rule = Rule(old: alias, new: new, distance: distance)
+                    let rule = Rule(old: alias, new: destination.path, distance: destination.distance)
                     rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
                 }
                 guard let moved = step(from: alias, by: names, isParentOnly: true) else { break }
@@ -313,16 +328,24 @@ private struct Rule {
         return rules
     }
 
+    /// The end of a chain of names.
+    private struct Destination {
+        let path: StoredTree.Path
+        /// The number of names in between.
+        let distance: Int
+    }
+
+    /// Where the names lead from a path; nil if they lead back to it.
     private static func destination(
         of path: StoredTree.Path,
         by names: [StoredTree.Path: StoredTree.Path]
-    ) -> (path: StoredTree.Path, distance: Int)? {
+    ) -> Destination? {
         var (current, distance) = (path, 0)
         while let moved = step(from: current, by: names, isParentOnly: false) {
             guard distance <= names.count, moved != path else { return nil }
             (current, distance) = (moved, distance + 1)
         }
-        return (current, distance)
+        return Destination(path: current, distance: distance)
     }
 
     /// Renames the longest part of a path that has an old name.
@@ -333,7 +356,7 @@ private struct Rule {
     ) -> StoredTree.Path? {
         for count in (1...path.count).reversed().dropFirst(isParentOnly ? 1 : 0) {
             let old = Array(path.prefix(count))
-            // A property that moved into a container of its own name is there already.
+            // A property that moved into a container with the same name is there already.
             if let new = names[old], count == path.count || !new.starts(with: old) {
                 return new + path.dropFirst(count)
             }
@@ -350,6 +373,7 @@ extension StoredTree {
     fileprivate mutating func move(by rule: Rule) -> Bool {
         guard let value = self[rule.old], !value.isNull, !rule.isWrapped(value), self[rule.new]?.mayBeNull ?? true
         else { return false }
+        // A copy, since the value must stay where it is if its new path turns out to be blocked.
         var renamed = self
         renamed[rule.old] = nil
         for count in 1..<rule.new.count {

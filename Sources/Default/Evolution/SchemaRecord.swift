@@ -32,7 +32,7 @@ struct SchemaRecord {
         entries = []
         for index in stride(from: 0, to: words.count, by: 2) {
             guard let version = SchemaVersion(text: words[index]), words[index + 1].utf8.count == 16,
-                let bits = UInt64(digits: words[index + 1], radix: 16)
+                let bits = UInt64(words[index + 1], radix: 16)
             else { return nil }
             entries.append(Entry(version: version, digest: ContentDigest(bits: bits)))
         }
@@ -60,7 +60,7 @@ struct SchemaVersion: Equatable {
 
     init?(text: String) {
         let numbers = text.split(separator: "/", omittingEmptySubsequences: false).map { text in
-            Int64(digits: String(text)).flatMap { Int(exactly: $0) }
+            Int(text)
         }
         guard (1...2).contains(numbers.count), let number = numbers[0], let readableSince = numbers.last ?? nil else {
             return nil

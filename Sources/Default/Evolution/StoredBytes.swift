@@ -24,12 +24,12 @@ struct StoredBytes {
         if types.count == 1, !own.hasVersion, version == nil {
             return try own.read(data, coder: coder, fillingIn: true)
         }
-        // Without a version, what the type decodes exactly is its own.
+        // Without a version, bytes that the type decodes exactly are its own.
         if !own.hasVersion, let outcome = try? own.read(data, coder: coder, fillingIn: false) {
             return outcome
         }
         guard let version else {
-            let outcome = try readUnrecorded()
+            var outcome = try readUnrecorded()
             outcome.form.requireForCurrent(!own.hasVersion)
             return outcome
         }
@@ -37,7 +37,7 @@ struct StoredBytes {
         // The predecessor with that version or, if it no longer exists, with the next higher version.
         let predecessor = predecessors.last { $0.version >= version.number }
         let type = version.number < own.version ? predecessor ?? own : own
-        let outcome = try type.read(data, coder: coder, fillingIn: true)
+        var outcome = try type.read(data, coder: coder, fillingIn: true)
         outcome.form.requireForCurrent(version.number >= own.version)
         return outcome
     }
@@ -51,28 +51,34 @@ struct StoredBytes {
         let currentLast = predecessors + [types[0]]
         var last: StoredType.Outcome?
         for hasVersion in [false, true] {
-            let claim = hasVersion ? strongestClaim : nil
+            let candidate = hasVersion ? likeliestOwner : nil
             let outcome = try bestReading(
-                exactlyBy: types.filter { $0.hasVersion == hasVersion && claim?.claim != .all },
-                orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && claim == nil }
+                exactlyBy: types.filter { $0.hasVersion == hasVersion && candidate?.share != .all },
+                orFilledInBy: currentLast.filter { $0.hasVersion == hasVersion && candidate == nil }
             )
             if let outcome, outcome.form.filling?.usesNothing != true { return outcome }
-            if let claim, outcome == nil, last == nil {
-                return try claim.type.read(data, coder: coder, fillingIn: true)
+            if let candidate, outcome == nil, last == nil {
+                return try candidate.type.read(data, coder: coder, fillingIn: true)
             }
             last = last ?? outcome
         }
         return try last ?? types[0].read(data, coder: coder, fillingIn: true)
     }
 
-    /// The predecessor without a version that could mean the most by bytes that it can't read; nil when none can use
+    /// A type that can't read the bytes, and how much of them it might use.
+    private struct Candidate {
+        let type: StoredType
+        let share: KnownKeys.UsableShare
+    }
+
+    /// The predecessor without a version that might use the most of bytes that it can't read; nil when none can use
     /// anything.
-    private var strongestClaim: (type: StoredType, claim: KnownKeys.Claim)? {
+    private var likeliestOwner: Candidate? {
         let unable = predecessors.filter {
             !$0.hasVersion && (try? $0.read(data, coder: coder, fillingIn: true)) == nil
         }
-        let claims = unable.map { (type: $0, claim: $0.claim(to: data, coder: coder)) }
-        return claims.first { $0.claim == .all } ?? claims.first { $0.claim == .some }
+        let candidates = unable.map { Candidate(type: $0, share: $0.usableShare(of: data, coder: coder)) }
+        return candidates.first { $0.share == .all } ?? candidates.first { $0.share == .some }
     }
 
     /// The first that succeeds: an exact decoding, a filled-in one that uses all stored values, or the filled-in one

@@ -1,18 +1,18 @@
 /// Stored bytes, or an element of a collection in them, that is changed in one place at a time until it can be decoded.
 final class StoredDocument {
-    /// What was changed.
+    /// A change of the document or of one of its elements.
     struct Change {
         /// Where it was in the stored bytes.
         let path: StoredTree.Path
         /// Where it is now; nil when it was removed from an array.
         let place: StoredTree.Path?
-        /// Why, as a clause without stored values; nil for what was missing, or null.
-        let reason: String?
+        /// Why; nil for what was missing, or null.
+        let reason: LoadReport.UnusableValue.Reason?
     }
 
     private(set) var tree: StoredTree
     let type: any Decodable.Type
-    /// What the default value has in its place.
+    /// The default value in its place.
     let initial: StoredTree?
     /// Whether it is an element, which is decoded in an array with others.
     let isElement: Bool
@@ -47,7 +47,7 @@ final class StoredDocument {
         (self.tree, self.type, self.initial, self.isElement) = (tree, type, initial, isElement)
     }
 
-    /// What was changed, also in elements.
+    /// All changes, also in elements.
     var changes: [Change] {
         let own = ownChanges.map { change in
             let reason = change.wasMissing ? nil : reason(of: change.fault, at: change.path)
@@ -78,10 +78,12 @@ final class StoredDocument {
         ownErrors += fault.isOwnError ? 1 : 0
         var fault = fault
         var place = place(of: fault, in: context)
+        // A collection is repaired element by element first. An object whose initializer rejects fields that can be
+        // decoded is repaired by the replacement of one of them.
         if let collection = fault.type as? any StoredCollection.Type {
             switch editElements(of: collection, at: place, fault, context) {
             case .edited: return true
-            case .failed(let index, let element): fault = DecodingFault(of: fault, because: element, at: index)
+            case .failed(let element): fault = DecodingFault(of: fault, because: element)
             case nil: break
             }
         } else if let part = missingSuper(in: fault, at: place, context) {
@@ -89,6 +91,7 @@ final class StoredDocument {
         } else if replaceOneField(of: place, fault.names, because: fault, context, addsMissing: fault.isOwnError) {
             return true
         }
+        // From the smallest change to the largest, so that as much as possible of what is stored is used.
         return moveFromEncodersName(to: place)
             || replaceOrRemove(place, because: fault, context)
             || replaceOneField(of: Place(), [], because: fault, context, addsMissing: true)
@@ -98,6 +101,7 @@ final class StoredDocument {
         var place = Place()
         for (depth, name) in fault.names.enumerated() {
             let container = tree[place.stored]
+            // The fault names coding keys, while the tree has stored keys, which a coder may convert.
             if case .array? = container {
                 let key = StoredTree.key(of: Int(name) ?? 0)
                 place = place.appending(key, key)
@@ -111,12 +115,12 @@ final class StoredDocument {
         return place
     }
 
-    /// What the default value has in a place; in elements, entries and optional values, the default of their type.
+    /// The default value in a place; in elements, entries and optional values, the default of their type.
     ///
     /// - Parameters:
     ///   - place: The place.
     ///   - types: The types on the way to it and further.
-    ///   - context: What all documents have in common.
+    ///   - context: The context of all documents.
     ///   - isObject: Whether parts of the value are meant, and not the value itself, which its type's default doesn't
     ///     replace.
     /// - Returns: The value; nil if there is none.
@@ -130,6 +134,7 @@ final class StoredDocument {
             guard types.indices.contains(depth) else { return nil }
             return types[depth].lazy.compactMap { context.defaultTree(of: $0) }.first
         }
+        // An optional that is nil in the default has no fields, so those are taken from the default of its type.
         var current = initial?.mayBeNull == false ? initial : ownDefault(at: 0)
         for (depth, name) in place.initial.enumerated() {
             let part = current?.fields?[name]
@@ -143,7 +148,7 @@ final class StoredDocument {
 
     private enum ElementsOutcome {
         case edited
-        case failed(index: Int, DecodingFault)
+        case failed(ElementFault)
     }
 
     /// Edits the elements of a collection; nil when the tree has none in this place, or nothing is wrong with them.
@@ -158,7 +163,7 @@ final class StoredDocument {
         guard let elements = StoredElements(of: collection, in: tree[place.stored], initial: fallback, context) else {
             return nil
         }
-        if let (index, element) = elements.edit(in: context) { return .failed(index: index, element) }
+        if let element = elements.edit(in: context) { return .failed(element) }
         guard elements.isChanged else { return nil }
         collections[place.stored] = elements
         tree[place.stored] = elements.tree
@@ -186,7 +191,7 @@ final class StoredDocument {
     ///   - object: The object.
     ///   - names: The coding keys that lead to it.
     ///   - fault: Why the document can't be decoded.
-    ///   - context: What all documents have in common.
+    ///   - context: The context of all documents.
     ///   - addsMissing: Whether a field that is missing may be the cause; to fill it in loses nothing.
     /// - Returns: Whether there is such a field.
     private func replaceOneField(
@@ -199,9 +204,10 @@ final class StoredDocument {
         guard let fields = tree[object.stored]?.fields, fields.count <= Self.maximumFields, !fault.isOfKeys,
             let others = fallback(at: object, fault.types, context, isObject: true)?.fields
         else { return false }
-        let missing = addsMissing ? Array(others.keys).inOrder().filter { fields[$0] == nil } : []
+        let missing = addsMissing ? others.keys.sorted().filter { fields[$0] == nil } : []
         let before = tree
-        for name in missing + Array(fields.keys).inOrder().reversed() {
+        // Missing fields first: filling one in loses nothing. Then each stored field in turn, tried and taken back.
+        for name in missing + fields.keys.sorted().reversed() {
             let path = object.stored.appending(name)
             tree[path] = others[name]
             let next = context.fault(in: self)
@@ -237,6 +243,7 @@ final class StoredDocument {
             // The elements of a container that is written by hand are used as a whole or not at all.
             if case .array? = tree[container.stored] { continue }
             let fallback = fallback(at: place, fault.types, context)
+            // Each place is replaced once, and then removed once, so that this ends.
             if let fallback, attempts[place.stored] == nil {
                 attempts[place.stored] = .replaced
                 replace(place.stored, by: fallback, because: fault)
@@ -263,6 +270,7 @@ final class StoredDocument {
 
     private func replace(_ path: StoredTree.Path, by value: StoredTree?, because fault: DecodingFault) {
         note(path, because: fault)
+        // The repaired collections in it are gone with it.
         collections = collections.filter { !$0.key.starts(with: path) }
         tree[path] = value
     }
@@ -289,12 +297,11 @@ final class StoredDocument {
     /// - Parameters:
     ///   - fault: Why it, or a part of it, can't be decoded.
     ///   - path: The place.
-    /// - Returns: A clause without stored values.
-    func reason(of fault: DecodingFault, at path: StoredTree.Path) -> String {
+    /// - Returns: The reason.
+    func reason(of fault: DecodingFault, at path: StoredTree.Path) -> LoadReport.UnusableValue.Reason {
         let inner = fault.codingPath.dropFirst(path.count)
-        let clause = fault.clause
-        guard !inner.isEmpty, fault.isPartOfError else { return clause }
-        return "can't be used because \(LoadReport.path(Array(inner)).debugDescription) in it \(clause)"
+        guard !inner.isEmpty, fault.isPartOfError else { return fault.reason }
+        return .part(LoadReport.keys(of: inner), fault.reason)
     }
 }
 
@@ -302,21 +309,21 @@ extension DecodingFault {
     /// Whether the error is about the value that it names, and not about that which was decoded.
     fileprivate var isPartOfError: Bool { error is DecodingError }
 
-    /// Why the innermost value can't be decoded, without stored values.
-    fileprivate var clause: String {
-        let own = type.map { unwrapped($0) }
+    /// Why the innermost value can't be decoded.
+    fileprivate var reason: LoadReport.UnusableValue.Reason {
+        let own = type.map { nonOptional($0) }
         switch error {
-        case DecodingError.keyNotFound: return "is missing"
-        case DecodingError.valueNotFound(let type, _): return "is null, where a value of type \(type) is needed"
+        case DecodingError.keyNotFound: return .missing
+        case DecodingError.valueNotFound(let type, _): return .null(neededType: "\(type)")
         case DecodingError.typeMismatch(let type, _):
-            if isOfKeys { return "is no case of \(type)" }
+            if isOfKeys { return .unknownCase(of: "\(type)") }
             // Foundation's decoders name the kind of container that the type asked for.
             let isContainer = type == [String: Any].self || type == [Any].self
-            return "is not of type \(isContainer ? own ?? type : type)"
+            return .wrongType(needed: "\(isContainer ? own ?? type : type)")
         case DecodingError.dataCorrupted where own is any RawRepresentable.Type:
-            return "is no case of \(own.map { "\($0)" } ?? "")"
-        case DecodingError.dataCorrupted: return "is malformed"
-        default: return "was rejected with \(Swift.type(of: error))"
+            return .unknownCase(of: own.map { "\($0)" } ?? "")
+        case DecodingError.dataCorrupted: return .malformed
+        default: return .rejected(error: "\(Swift.type(of: error))")
         }
     }
 }

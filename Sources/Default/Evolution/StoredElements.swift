@@ -24,7 +24,7 @@ extension StoredCollection {
 
 extension Array: StoredCollection where Element: Decodable {
     static var partTypes: [any Decodable.Type] { [Element.self] }
-    static var leavesOutUnusable: Bool { unwrapped(Element.self) is any DefaultProviding.Type }
+    static var leavesOutUnusable: Bool { nonOptional(Element.self) is any DefaultProviding.Type }
 }
 
 extension Set: StoredCollection where Element: Decodable {
@@ -50,10 +50,16 @@ private struct AnyContent: Decodable {
     init(from decoder: any Decoder) {}
 }
 
+/// An element that a collection can't do without, and why it can't be decoded.
+struct ElementFault {
+    let index: Int
+    let fault: DecodingFault
+}
+
 /// The elements of a collection in a document: each is a document of its own.
 ///
-/// Each round decodes all of them together that can't be decoded yet. So the cost depends on how many elements there
-/// are, and on the most faults that one of them has, not on the faults of all.
+/// Each round decodes together all elements that can't be decoded yet. So the cost depends on the number of elements,
+/// and on the most faults that one of them has, not on the faults of all.
 final class StoredElements {
     private let collection: any StoredCollection.Type
     /// The keys of a keyed container, or the indexes.
@@ -65,8 +71,8 @@ final class StoredElements {
     private var leftOut: [Int: LeftOut] = [:]
 
     private struct LeftOut {
-        /// A clause without stored values; nil for what was null.
-        let reason: String?
+        /// Nil for what was null.
+        let reason: LoadReport.UnusableValue.Reason?
         /// Why it can't be decoded; nil for what could be.
         let fault: DecodingFault?
     }
@@ -75,9 +81,9 @@ final class StoredElements {
     ///
     /// - Parameters:
     ///   - collection: The type.
-    ///   - tree: What is stored.
-    ///   - initial: What the default value has in its place.
-    ///   - context: What all documents have in common.
+    ///   - tree: The stored value.
+    ///   - initial: The default value in its place.
+    ///   - context: The context of all documents.
     init?(
         of collection: any StoredCollection.Type,
         in tree: StoredTree?,
@@ -93,22 +99,24 @@ final class StoredElements {
                 StoredDocument(element, as: types[index % types.count], initial: nil, isElement: true)
             }
         case .object(let fields)? where collection.isKeyed:
-            let entries = Array(fields.keys).inOrder().compactMap { name in fields[name].map { (name, $0) } }
+            let entries = fields.keys.sorted().compactMap { name in fields[name].map { (name, $0) } }
             names = entries.map(\.0)
             documents = entries.map { name, value in
                 StoredDocument(value, as: types[1], initial: initial?.fields?[name], isElement: true)
             }
         default:
+            // Something else than the collection's container is a fault of the whole.
             return nil
         }
         open = Array(documents.indices)
+        // One name that is no key makes a dictionary fail as a whole, so each name is tried by itself.
         if let type = collection.typeOfNames, collection.isKeyed {
             let entries = zip(names, documents).map { name, document in
                 StoredDocument(.object([name: document.tree]), as: type, initial: nil, isElement: true)
             }
             for (index, fault) in context.faults(in: entries).enumerated() {
                 guard let fault else { continue }
-                leftOut[index] = LeftOut(reason: "has a name that is not a key of \(collection)", fault: fault)
+                leftOut[index] = LeftOut(reason: .invalidKey(of: "\(collection)"), fault: fault)
             }
         }
     }
@@ -117,14 +125,17 @@ final class StoredElements {
     ///
     /// - Returns: The fault of an element that the collection can't do without, and its index; nil if the collection
     ///   can be decoded now.
-    func edit(in context: FillingContext) -> (index: Int, fault: DecodingFault)? {
+    func edit(in context: FillingContext) -> ElementFault? {
         while true {
+            // An entry without a usable name is not edited.
             open.removeAll { leftOut[$0] != nil }
             let faults = context.faults(in: open.map { documents[$0] })
             open = zip(open, faults).compactMap { index, fault in
                 guard let fault else { return nil }
                 let document = documents[index]
                 if document.edit(because: fault, in: context) { return index }
+                // Nothing is left to change in it. The first value that had to be removed is the cause; what failed
+                // last may only follow from that.
                 let first = document.firstRemoval ?? fault
                 let reason = document.tree.isNull ? nil : document.reason(of: first, at: [])
                 leftOut[index] = LeftOut(reason: reason, fault: first)
@@ -133,8 +144,9 @@ final class StoredElements {
             if open.isEmpty { break }
         }
         leaveOutEqualKeys()
+        // Where the number or the order of the elements may matter, one that can't be used makes the whole unusable.
         guard !collection.leavesOutUnusable, let first = leftOut.keys.min() else { return nil }
-        return leftOut[first]?.fault.map { (first, $0) }
+        return leftOut[first]?.fault.map { ElementFault(index: first, fault: $0) }
     }
 
     /// Whether anything was changed.
@@ -150,7 +162,7 @@ final class StoredElements {
         var seen: Set<String> = []
         for index in stride(from: 0, to: documents.count - 1, by: 2) where !isLeftOut(index) {
             if !seen.insert(documents[index].tree.identity).inserted {
-                leftOut[index] = LeftOut(reason: "is equal to another key", fault: nil)
+                leftOut[index] = LeftOut(reason: .duplicateKey, fault: nil)
             }
         }
     }
@@ -176,7 +188,7 @@ final class StoredElements {
         return .object(fields)
     }
 
-    /// What was changed.
+    /// The changes of the elements.
     func changes(below path: StoredTree.Path) -> [StoredDocument.Change] {
         var changes: [StoredDocument.Change] = []
         var count = 0
@@ -187,6 +199,7 @@ final class StoredElements {
                 changes.append(.init(path: name, place: collection.isKeyed ? name : nil, reason: reason))
                 continue
             }
+            // The elements behind one that is left out have moved up.
             let place = collection.isKeyed ? name : path.appending(StoredTree.key(of: count))
             count += 1
             for change in document.changes {

@@ -5,9 +5,7 @@ internal import Foundation
 #endif
 
 /// How some bytes are read: as which type, and after which changes.
-final class StoredForm: @unchecked Sendable {
-    // It is changed only by the read that makes it.
-
+struct StoredForm {
     let type: StoredType
     let coder: DefaultsCoder
     /// The bytes after renaming and filling in; nil for the stored ones.
@@ -34,7 +32,7 @@ final class StoredForm: @unchecked Sendable {
     func leavingOutMissing() -> StoredForm {
         let isRenamed = bytes != nil && filling == nil
         let isCurrent = type.isNewest && report.unusable.isEmpty && !isRenamed
-        let form = StoredForm(type: type, coder: coder, bytes: bytes, isCurrent: isCurrent)
+        var form = StoredForm(type: type, coder: coder, bytes: bytes, isCurrent: isCurrent)
         form.filling = filling
         form.oldNames = oldNames
         form.report = LoadReport(unusable: report.unusable, migratedFrom: report.migratedFrom)
@@ -42,7 +40,7 @@ final class StoredForm: @unchecked Sendable {
     }
 
     /// Notes that writing the value would change the bytes unless a condition holds.
-    func requireForCurrent(_ condition: Bool) { isCurrent = isCurrent && condition }
+    mutating func requireForCurrent(_ condition: Bool) { isCurrent = isCurrent && condition }
 
     var cause: Filling.Cause { filling?.cause ?? .bytes }
 
@@ -56,7 +54,11 @@ final class StoredForm: @unchecked Sendable {
 }
 
 extension StoredType {
-    typealias Outcome = (value: any Decodable, form: StoredForm)
+    /// A value, and how its bytes are read.
+    struct Outcome {
+        let value: any Decodable
+        var form: StoredForm
+    }
 
     /// Decodes bytes of this type, with renamed properties, and migrates the value.
     ///
@@ -69,7 +71,7 @@ extension StoredType {
     func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
         let coder = coder ?? self.coder
         var renaming = Renaming(type, names: names, in: data, coder: coder)
-        let form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: isNewest)
+        var form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: isNewest)
         var value: (any Decodable)?
         do {
             value = try coder.decodeTopLevel(anyOf: type, from: renaming?.data ?? data)
@@ -87,11 +89,10 @@ extension StoredType {
         }
         guard let value else { throw UnexpectedValue() }
         var unusable = form.report.unusable
-        for place in renaming?.unusedPaths(besides: value as? any Encodable, coder: coder) ?? [] {
+        for place in renaming?.unusedPaths(decodedAs: value as? any Encodable, coder: coder) ?? [] {
             form.oldNames.append(place)
-            let path = LoadReport.path(place)
-            if !form.report.unusable.contains(where: { $0.path == path }) {
-                unusable.append(.init(path: path, reason: LoadReport.UnusableValue.hasOldName))
+            if !form.report.unusable.contains(where: { $0.keys == place }) {
+                unusable.append(.init(keys: place, reason: .oldName))
             }
         }
         form.requireForCurrent(form.bytes == nil && unusable.count == form.report.unusable.count)
@@ -100,22 +101,22 @@ extension StoredType {
             unusable: unusable,
             migratedFrom: isNewest ? nil : "\(type)"
         )
-        return (try migrated(value), form)
+        return Outcome(value: try migrated(value), form: form)
     }
 
     /// Fills in bytes if this is a type with a default value.
-    private func fillIn(_ data: Data, coder: DefaultsCoder) -> (value: any Decodable, filling: Filling)? {
+    private func fillIn(_ data: Data, coder: DefaultsCoder) -> Filling.Outcome? {
         func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
         guard let provider = type as? any DefaultProviding.Type else { return nil }
         let keeps = isNewest && keepsUnknownFields
         return Filling.run(type, on: data, default: initial(provider), coder: coder, keepsUnknownFields: keeps)
     }
 
-    /// What this type might use of bytes that can't be read as it.
-    func claim(to data: Data, coder: DefaultsCoder?) -> KnownKeys.Claim {
+    /// How much this type might use of bytes that can't be read as it.
+    func usableShare(of data: Data, coder: DefaultsCoder?) -> KnownKeys.UsableShare {
         let coder = coder ?? self.coder
         let renamed = Renaming(type, names: names, in: data, coder: coder, includingParts: true)?.data
-        return KnownKeys.claim(of: type, on: renamed ?? data, coder: coder)
+        return KnownKeys.usableShare(of: renamed ?? data, as: type, coder: coder)
     }
 
     fileprivate func migrated(_ value: any Decodable) throws -> any Decodable { try migration?(value) ?? value }

@@ -31,7 +31,7 @@ final class StoredKeys {
     func storedKey(for name: String, among fields: [String: StoredTree], below path: StoredTree.Path) -> String? {
         if fields[name] != nil { return name }
         guard mayConvert else { return nil }
-        return Array(fields.keys).inOrder().first { decodedKey(for: $0, below: path) == name }
+        return fields.keys.sorted().first { decodedKey(for: $0, below: path) == name }
     }
 
     /// The key that the encoder writes for a coding key.

@@ -1,16 +1,16 @@
 /// A release of a type that stored bytes may be of: the newest, or one that came before.
 ///
 /// The folder Storable makes these of settings types and their predecessors.
-final class StoredType {
+struct StoredType {
     let type: any Decodable.Type
     /// Its version: its own, or one less than its successor's.
     let version: Int
-    /// Whether it has a version of its own.
+    /// Whether it has its own version.
     let hasVersion: Bool
     let coder: DefaultsCoder
     /// Whether a write keeps what none of the releases from this one on knows.
     let keepsUnknownFields: Bool
-    /// What the next write drops of the unknown fields.
+    /// The unknown fields that the next write drops.
     let removedProperties: [String]
     /// The names that this type, and the types in it, state for their properties.
     let names: PropertyNames
@@ -18,26 +18,6 @@ final class StoredType {
     let migration: ((any Decodable) throws -> any Decodable)?
 
     var isNewest: Bool { migration == nil }
-
-    init(
-        _ type: any Decodable.Type,
-        version: Int,
-        hasVersion: Bool,
-        coder: DefaultsCoder,
-        keepsUnknownFields: Bool,
-        removedProperties: [String],
-        names: @escaping PropertyNames,
-        migration: ((any Decodable) throws -> any Decodable)?
-    ) {
-        self.type = type
-        self.version = version
-        self.hasVersion = hasVersion
-        self.coder = coder
-        self.keepsUnknownFields = keepsUnknownFields
-        self.removedProperties = removedProperties
-        self.names = names
-        self.migration = migration
-    }
 }
 
 /// Why bytes are not read as a settings type, although they may be those of one of its versions.

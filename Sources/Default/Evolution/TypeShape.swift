@@ -5,7 +5,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What a type asks a decoder for: the names of its properties, and the types of those that have parts.
+/// The requests of a type to a decoder: the names of its properties, and the types of those that have parts.
 ///
 /// It is found out by decoding the type's default value.
 final class TypeShape: DecodingHooks {
@@ -23,7 +23,7 @@ final class TypeShape: DecodingHooks {
 
     /// The shape of a type; nil without a default value that can be encoded and decoded.
     static func of(_ type: any Decodable.Type, coder: DefaultsCoder) -> TypeShape? {
-        // The built-in coders are asked for the same, while one of one's own may convert names in whatever way.
+        // The built-in coders are asked for the same names, while a custom one may convert them.
         guard coder.isBuiltIn else { return make(type, coder: coder) }
         let id = ObjectIdentifier(type)
         if let shape = known.current.withLock({ $0[id] }) { return shape }
@@ -68,7 +68,7 @@ final class TypeShape: DecodingHooks {
     override func expects(_ type: any Decodable.Type, _ part: Part) {
         guard let name = part.name else { return }
         names.insert(name)
-        if !ValueSemantics.isLeaf(unwrapped(type)) { _ = self.part(name, type) }
+        if !ValueSemantics.isLeaf(nonOptional(type)) { _ = self.part(name, type) }
     }
 
     override func decode(_ type: any Decodable.Type, _ part: Part) throws -> any Decodable {
@@ -97,8 +97,9 @@ extension TypeShape {
         if let types = knownTypes.current.withLock({ $0[id] }) { return types }
         var types: [any Decodable.Type] = []
         func add(_ part: Any.Type) {
-            guard let part = part as? any Decodable.Type, case let part = unwrapped(part), !ValueSemantics.isLeaf(part)
-            else { return }
+            guard let part = (part as? any Decodable.Type).map(nonOptional), !ValueSemantics.isLeaf(part) else {
+                return
+            }
             if let collection = part as? any StoredCollection.Type {
                 return collection.partTypes.forEach(add)
             }
@@ -115,7 +116,7 @@ extension TypeShape {
             for (_, part) in mirror.children {
                 let type = Swift.type(of: part)
                 add(type)
-                // A struct without a default of its own.
+                // A struct without its own default.
                 let isStruct = mirror.displayStyle != .collection && !(part is any DefaultProviding)
                 if isStruct, !ValueSemantics.isLeaf(type) {
                     addParts(of: Mirror(reflecting: part))

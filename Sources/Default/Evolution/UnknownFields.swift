@@ -5,14 +5,14 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// What stored bytes have and a type doesn't know, which the type's next write keeps.
+/// The fields of stored bytes that a type doesn't know, and that its next write keeps.
 ///
 /// A tree of the containers that the type knows, each with the fields that it doesn't know. The paths of its fields
 /// have indexes in brackets.
 final class UnknownFields {
     /// The fields of a keyed container that the type doesn't know, by their stored keys.
     var fields: [String: StoredTree] = [:]
-    /// What of an array the type knows; nil for a keyed container.
+    /// The known parts of an array's elements; nil for a keyed container.
     var elements: [StoredTree]?
     /// Whether the elements are keys and values in turn.
     var isInPairs = false
@@ -22,27 +22,23 @@ final class UnknownFields {
     init() {}
 
     /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
-    //
-    // Compiled once, like `remove`, instead of in each of its callers.
-    @inline(never)
     convenience init?(
         in data: Data,
-        parsed: (tree: StoredTree, format: StoredTree.Format)? = nil,
+        parsed: StoredTree.Parsed? = nil,
         unknownTo type: any Decodable.Type,
         decodedAs value: (any Encodable)? = nil,
         coder: DefaultsCoder
     ) {
-        guard let (tree, format) = parsed ?? StoredTree.parse(data) else { return nil }
+        guard let parsed = parsed ?? StoredTree.parse(data) else { return nil }
         // Usually the type encodes all fields that are stored, which takes less time to find out.
         if let value, let encoded = try? coder.encodeTopLevel(value),
-            StoredTree.parse(encoded)?.tree.hasFields(of: tree) == true
+            StoredTree.parse(encoded)?.tree.hasFields(of: parsed.tree) == true
         {
             return nil
         }
-        guard let keys = KnownKeys.recorded(type, from: data, coder: coder)
-        else { return nil }
+        guard let keys = KnownKeys.recorded(type, from: data, coder: coder) else { return nil }
         self.init()
-        _ = keys.known(of: tree, keys: StoredKeys(coder: coder, format: format), self)
+        _ = keys.known(of: parsed.tree, keys: StoredKeys(coder: coder, format: parsed.format), self)
         if isEmpty { return nil }
     }
 
@@ -70,7 +66,6 @@ final class UnknownFields {
     /// - Parameters:
     ///   - path: The path of a field, or of a container.
     ///   - keepingParts: Whether a known container at the path keeps its unknown fields.
-    @inline(never)
     func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
         guard let name = path.first else { return }
         if path.count == 1 {
@@ -109,41 +104,41 @@ final class UnknownFields {
 
     // MARK: Adding
 
-    /// What became of fields that were to be added.
+    /// The outcome of adding fields to a new value.
     struct Placement {
         /// The bytes with the fields; nil when none was added.
         var data: Data?
         /// The paths of the added fields, in the new value.
         var placed: [StoredTree.Path] = []
         /// The paths of those that have no place there: their container is gone, or their element was changed.
-        var homeless: [StoredTree.Path] = []
-        /// The paths of those instead of which the new value has something of its own.
+        var unplaced: [StoredTree.Path] = []
+        /// The paths of those that the new value has its own value for.
         var replaced: [StoredTree.Path] = []
 
         /// The reason why the old value is quarantined; nil when all of its fields have a place.
-        func loss(_ context: ErrorContext) -> DefaultsError? { UnknownFields.loss(of: homeless, context) }
+        func loss(_ context: ErrorContext) -> DefaultsError? { UnknownFields.loss(of: unplaced, context) }
     }
 
     /// The reason why a value is quarantined some of whose fields have no place in the new one; nil if there are none.
     static func loss(of paths: [StoredTree.Path], _ context: ErrorContext) -> DefaultsError? {
-        let reason = "is not a property of the type, and has no place in the new value"
-        let report = LoadReport(unusable: paths.map { .init(path: LoadReport.path($0), reason: reason) })
+        let report = LoadReport(unusable: paths.map { .init(keys: $0, reason: .unplaced) })
         return paths.isEmpty ? nil : .filledIn(report, context)
     }
 
     /// Adds the fields to the bytes of a value.
     func added(to data: Data) -> Placement {
         var placement = Placement()
-        guard case (var tree, let format)? = StoredTree.parse(data) else {
-            placement.homeless = paths
+        guard let parsed = StoredTree.parse(data) else {
+            placement.unplaced = paths
             return placement
         }
+        var tree = parsed.tree
         add(to: &tree, at: [], from: [], &placement)
-        if !placement.placed.isEmpty, let data = tree.data(in: format) {
+        if !placement.placed.isEmpty, let data = tree.data(in: parsed.format) {
             placement.data = data
         } else {
             // A tree of another format can't be encoded with them.
-            placement.homeless += placement.placed
+            placement.unplaced += placement.placed
             placement.placed = []
         }
         return placement
@@ -164,9 +159,10 @@ final class UnknownFields {
     ) {
         switch (elements, new) {
         case (nil, .object(var newFields)):
-            // So that nothing is copied.
+            // Emptied, so that the fields have one owner and are changed in place.
             new = .object([:])
             for (name, value) in fields {
+                // A field of the new value takes precedence over one that was only kept.
                 if newFields[name] == nil {
                     newFields[name] = value
                     placement.placed.append(path.appending(name))
@@ -179,7 +175,8 @@ final class UnknownFields {
                     part.add(to: &inner, at: path.appending(name), from: oldPath.appending(name), &placement)
                     newFields[name] = inner
                 } else {
-                    placement.homeless += part.paths(below: oldPath.appending(name))
+                    // The container is gone, and a container with nothing but unknown fields could not be decoded.
+                    placement.unplaced += part.paths(below: oldPath.appending(name))
                 }
             }
             new = .object(newFields)
@@ -196,12 +193,13 @@ final class UnknownFields {
                         &placement
                     )
                 } else {
-                    placement.homeless += part.paths(below: oldPath.appending(name))
+                    placement.unplaced += part.paths(below: oldPath.appending(name))
                 }
             }
             new = .array(newElements)
         default:
-            placement.homeless += paths(below: oldPath)
+            // The new value has another kind of value in this place.
+            placement.unplaced += paths(below: oldPath)
         }
     }
 
@@ -212,15 +210,17 @@ final class UnknownFields {
     private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
         let size = inPairs ? 2 : 1
         let (oldNames, newNames) = (old.map(\.identity), new.map(\.identity))
-        let candidates = positions(new.count / size) { newNames[$0 * size] < newNames[$1 * size] }
+        let candidates = (0..<new.count / size).sorted { newNames[$0 * size] < newNames[$1 * size] }
+        // Both are gone through in the same order, so that one pass finds all pairs.
         var indexes = [Int?](repeating: nil, count: old.count)
         var next = 0
-        for element in positions(old.count / size, by: { oldNames[$0 * size] < oldNames[$1 * size] }) {
+        for element in (0..<old.count / size).sorted(by: { oldNames[$0 * size] < oldNames[$1 * size] }) {
             let name = oldNames[element * size]
             while next < candidates.count, newNames[candidates[next] * size] < name {
                 next += 1
             }
             if next < candidates.count, newNames[candidates[next] * size] == name {
+                // Of a pair, the value behind the key: the unknown fields are in it.
                 indexes[(element + 1) * size - 1] = (candidates[next] + 1) * size - 1
                 next += 1
             }

@@ -136,7 +136,7 @@ extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as JSON `Data`, or as their raw value if that is a property-list type.
     @_disfavoredOverload
     public convenience init(_ name: String, default value: sending Value) {
-        self.init(name, bridge: .stored(), constant: value)
+        self.init(name, bridge: .topLevel, constant: value)
     }
 }
 
@@ -146,7 +146,7 @@ extension Defaults.Key where Value: Codable & AnyObject {
     /// The default is created at each read.
     @_disfavoredOverload
     public convenience init(_ name: String, default makeDefault: @autoclosure @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .stored(), default: makeDefault)
+        self.init(name, bridge: .topLevel, default: makeDefault)
     }
 }
 
@@ -189,11 +189,11 @@ extension Defaults.Key {
     /// property-list type.
     @_disfavoredOverload
     public convenience init<Other: Codable>(_ name: String, default value: sending Value = nil) where Value == Other? {
-        self.init(name, bridge: ValueBridge<Other>.storedInside().optional, constant: value)
+        self.init(name, bridge: ValueBridge<Other>.nested.optional, constant: value)
     }
 }
 
-// Keys with a coder of their own.
+// Keys with their own coder.
 extension Defaults.Key where Value: Codable {
     /// Creates a key for values that are stored as the `Data` of a coder, which alone reads them.
     ///
@@ -237,7 +237,7 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
     /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is
     /// stored.
     @_disfavoredOverload
-    public convenience init(_ name: String) { self.init(name, bridge: .stored(), constant: Value.emptyValue) }
+    public convenience init(_ name: String) { self.init(name, bridge: .topLevel, constant: Value.emptyValue) }
 }
 
 extension Defaults {
@@ -299,6 +299,6 @@ extension Defaults.Key where Value: Codable {
     /// Creates a key with a default that is created at each read while nothing is stored.
     @_disfavoredOverload
     public convenience init(_ name: String, default makeDefault: @escaping @Sendable () -> Value) {
-        self.init(name, bridge: .stored(), default: makeDefault)
+        self.init(name, bridge: .topLevel, default: makeDefault)
     }
 }

@@ -49,7 +49,7 @@ extension Defaults {
     /// The names of the keys that have a stored value, sorted.
     ///
     /// On a `UserDefaults` they include the keys in registered defaults and in the system's domains.
-    public var keys: [String] { suite.storedKeys().inOrder() }
+    public var keys: [String] { suite.storedKeys().sorted() }
 
     func remove(_ keys: [String]) {
         let suite = suite
@@ -313,7 +313,7 @@ extension PropertyListValue {
         case .integer, .unsigned, .real: self
         case .boolean(let boolean): .integer(boolean ? 1 : 0)
         case .string(let string):
-            if let integer = Int64(digits: string) {
+            if let integer = Int64(string) {
                 .integer(integer)
             } else {
                 isNumeric ? .real(asDouble) : nil

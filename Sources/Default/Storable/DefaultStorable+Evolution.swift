@@ -188,6 +188,14 @@ extension DefaultStorable {
 }
 
 extension SettingsAccess {
+    /// A value that is imported.
+    private struct Original {
+        let access: SettingsAccess
+        let value: PropertyListValue
+        /// Why it is quarantined; nil if nothing is lost.
+        var loss: DefaultsError?
+    }
+
     fileprivate func move(
         from source: any DefaultsStore,
         under sourceKeys: [String],
@@ -195,28 +203,28 @@ extension SettingsAccess {
     ) throws(DefaultsError) -> Bool {
         _ = try StoreKey(key)
         let isSameStore = source.storeDescription == store.storeDescription
-        typealias Original = (access: SettingsAccess, value: PropertyListValue, loss: DefaultsError?)
         let original = try values.withExclusiveAccess(type: type) { () -> Original? in
             let stored = store.ownValue(forKey: key)
             if case .data? = stored { return nil }
             let isInPlace = stored != nil
             guard !isInPlace || isSameStore && sourceKeys.first == key,
                 store.ownValue(forKey: CompanionKey.moved(of: key)) == nil,
-                let (origin, foreign) = try firstValue(under: sourceKeys, in: source)
+                var original = try firstValue(under: sourceKeys, in: source)
             else { return nil }
-            let found = try origin.readForeign(foreign)
+            let origin = original.access
+            let found = try origin.readForeign(original.value)
             let kept = found.keptFields
             let data = try origin.encode(found.value)
-            let lost = found.loss ?? origin.add(kept, to: data).loss
-            let loss = isInPlace ? nil : lost
+            let loss = found.loss ?? origin.loss(of: origin.add(kept, to: data))
+            original.loss = isInPlace ? nil : loss
             try store.transaction {
-                if loss != nil {
-                    try quarantine.add(foreign)
+                if original.loss != nil {
+                    try quarantine.add(original.value)
                 }
                 try replace(with: data, keeping: kept)
                 try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
             }
-            return (origin, foreign, loss)
+            return original
         }
         guard let original else { return false }
         if let loss = original.loss {
@@ -254,10 +262,10 @@ extension SettingsAccess {
     private func firstValue(
         under keys: [String],
         in store: any DefaultsStore
-    ) throws -> (origin: SettingsAccess, value: PropertyListValue)? {
+    ) throws -> Original? {
         for key in keys {
             let origin = SettingsAccess(type: type, key: key, store: store)
-            if let value = store.ownValue(forKey: key) { return (origin, value) }
+            if let value = store.ownValue(forKey: key) { return Original(access: origin, value: value) }
             try origin.values.checkAbsence(type: type)
         }
         return nil
@@ -269,7 +277,7 @@ extension SettingsAccess {
         let (data, coders): (Data, [DefaultsCoder?]) =
             switch value {
             case .data(let data): (data, [nil, .json, .propertyList])
-            case .string(let text): (Data(utf8Of: text), [nil, .json])
+            case .string(let text): (Data(text.utf8), [nil, .json])
             case .dictionary, .array: (value.propertyListData ?? Data(), [.propertyList])
             default: (Data(), [])
             }

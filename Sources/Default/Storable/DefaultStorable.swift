@@ -425,7 +425,7 @@ extension DefaultStorable {
         LayeredSettings(Self.self, in: store, forKey: key)?.valueWithoutStored() as? Self ?? defaultValue
     }
 
-    /// Reads the value for those who keep the last one that could be read.
+    /// Reads the value for callers that keep the last readable one.
     ///
     /// - Returns: The stored value, nil when there is none. One that can't be read is substituted by the value that an
     ///   older version of the app stored under another name, or nil.

@@ -118,7 +118,7 @@ struct LayeredSettings {
     }
 
     private func ownFields(_ own: StoredSettings?) -> PropertyLayers.Fields? {
-        own.map { layers.ownFields(of: $0.data, read: ($0.value, $0.form)) }
+        own.map { layers.ownFields(of: $0.data, read: .init(value: $0.value, form: $0.form)) }
     }
 
     private func value(over own: StoredSettings?, default initial: (any DefaultStorable)? = nil) -> (any DefaultStorable)? {

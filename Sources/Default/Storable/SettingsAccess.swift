@@ -7,7 +7,7 @@ internal import Foundation
 
 /// One key of a store that settings are stored under, and their type.
 ///
-/// What is done with them is not generic.
+/// Kept non-generic, so that it is compiled once.
 struct SettingsAccess {
     let type: any DefaultStorable.Type
     let key: String
@@ -24,17 +24,19 @@ extension DefaultStorable {
         SettingsAccess(type: Self.self, key: key ?? defaultIdentifier, store: store)
     }
 
-    fileprivate static func typed(_ value: any Decodable) throws -> any DefaultStorable {
-        try unwrapped(value as? Self)
+    fileprivate static func cast(_ value: any Decodable) throws -> any DefaultStorable {
+        try require(value as? Self)
     }
 }
 
 /// How some bytes of a settings type are read, or why they can't be; remembered, so that this is worked out once.
-/// `isLoaded` says whether the value was loaded, and `isShareable` whether reads may share it; nil before that had to
-/// be known.
-//
-// A tuple, as the types of those that only the cache holds need no metadata of their own.
-private typealias Remembered = (form: Result<StoredForm, any Error>, isLoaded: Bool, isShareable: Bool?)
+private struct RememberedForm {
+    let form: Result<StoredForm, any Error>
+    /// Whether the value was loaded.
+    var isLoaded = false
+    /// Whether reads may share the value; nil before that had to be known.
+    var isShareable: Bool?
+}
 
 extension SettingsAccess {
     /// Decodes stored bytes of any version of the type.
@@ -54,8 +56,14 @@ extension SettingsAccess {
         coder: DefaultsCoder? = nil
     ) throws(DefaultsError) -> StoredSettings {
         do {
-            let (value, form) = try read(data, ofVersion: version, coder: coder)
-            return StoredSettings(try type.typed(value), form: form, data: data, version: version, access: self)
+            let outcome = try read(data, ofVersion: version, coder: coder)
+            return StoredSettings(
+                access: self,
+                value: try type.cast(outcome.value),
+                form: outcome.form,
+                data: data,
+                version: version
+            )
         } catch {
             let failure: DefaultsError =
                 switch error {
@@ -88,20 +96,19 @@ extension SettingsAccess {
     ) throws -> StoredType.Outcome {
         let cache = DecodedValueCache.of(store)
         let rememberedKey = rememberedKey(version)
-        if coder == nil, let known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
+        if coder == nil, let known: RememberedForm = cache.sharedValue(of: data, as: type, forKey: rememberedKey) {
             let form = try known.form.get()
-            // What an initializer rejected for a reason of its own it may accept now.
-            if form.cause != .bytes, let exact = try? form.type.read(data, coder: nil, fillingIn: false) {
+            // An initializer that threw its own error may accept the bytes now.
+            if form.cause != .bytes, var exact = try? form.type.read(data, coder: nil, fillingIn: false) {
                 exact.form.requireForCurrent(version?.number ?? 0 >= type.schemaVersion)
                 return exact
             }
-            return (try form.value(of: data), form)
+            return StoredType.Outcome(value: try form.value(of: data), form: form)
         }
         let bytes = StoredBytes(data: data, version: version, types: StoredType.chain(of: type), coder: coder)
         let remembers = coder == nil && bytes.types.allSatisfy(\.coder.isBuiltIn)
         func remember(_ form: Result<StoredForm, any Error>) {
-            let known: Remembered = (form, isLoaded: false, isShareable: nil)
-            cache.share(known, of: data, as: type, forKey: rememberedKey)
+            cache.share(RememberedForm(form: form), of: data, as: type, forKey: rememberedKey)
         }
         do {
             let found = try bytes.read()
@@ -123,7 +130,7 @@ extension SettingsAccess {
         "\(key)\0\(version?.text ?? "")"
     }
 
-    /// Lets the next reads share a value that was loaded a second time, if no caller can tell.
+    /// Lets the next reads share a value that was loaded a second time, if no caller can notice.
     fileprivate func share(_ stored: StoredSettings) {
         guard stored.form.cause == .bytes else { return }
         let (data, cache) = (stored.data, DecodedValueCache.of(store))
@@ -135,7 +142,7 @@ extension SettingsAccess {
             if case .string(let text)? = record { SchemaRecord(text: text)?.version(of: data) } else { nil }
         let rememberedKey = rememberedKey(version)
         guard version == stored.version,
-            var known: Remembered = cache.sharedValue(of: data, as: type, forKey: rememberedKey)
+            var known: RememberedForm = cache.sharedValue(of: data, as: type, forKey: rememberedKey)
         else { return }
         // Other bytes may have taken the place of the shared value since.
         if known.isShareable == nil {
@@ -201,8 +208,8 @@ extension SettingsAccess {
     }
 }
 
-/// A settings value that was found in a store; an object, because to copy its fields takes more code.
-final class StoredSettings {
+/// A settings value that was found in a store.
+struct StoredSettings {
     let access: SettingsAccess
     let value: any DefaultStorable
     let form: StoredForm
@@ -211,29 +218,6 @@ final class StoredSettings {
     let version: SchemaVersion?
     /// Why the value under a newer key can't be read, in whose place this one is used; nil if none is stored there.
     fileprivate(set) var unreadableInFront: DefaultsError?
-
-    fileprivate init(
-        _ value: any DefaultStorable,
-        form: StoredForm,
-        data: Data,
-        version: SchemaVersion?,
-        access: SettingsAccess
-    ) {
-        (self.value, self.form, self.data, self.version, self.access) = (value, form, data, version, access)
-    }
-
-    /// What several layers say together.
-    ///
-    /// - Parameters:
-    ///   - value: The value.
-    ///   - own: What is stored; nil for nothing.
-    ///   - access: The key that is written.
-    init(_ value: any DefaultStorable, over own: StoredSettings?, _ access: SettingsAccess) {
-        (self.value, data, version) = (value, own?.data ?? Data(), own?.version)
-        self.access = own?.access ?? access
-        form = own?.form.leavingOutMissing() ?? .absent(of: StoredType.chain(of: access.type)[0])
-        unreadableInFront = own?.unreadableInFront
-    }
 
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : .filledIn(form.report, access.context) }
@@ -282,7 +266,7 @@ final class StoredSettings {
         var unreadable: DefaultsError?
         for key in key.map({ [$0] }) ?? type.identifiers {
             do {
-                guard let stored = try read(type.access(key, in: store)) else { continue }
+                guard var stored = try read(type.access(key, in: store)) else { continue }
                 // So the write at the end of an update need not decode these bytes.
                 if stored.form.isCurrent, type.remembersDecodedValues {
                     DecodedValueCache.of(store).insert(stored.data, of: type, forKey: key)
@@ -337,7 +321,7 @@ final class StoredSettings {
 }
 
 extension SettingsAccess {
-    /// Encodes a value to store, and reports what a coder of one's own won't find again.
+    /// Encodes a value to store, and reports the names that a custom coder won't find again.
     ///
     /// - Throws: `encodingFailed`.
     func encode(_ value: some DefaultStorable) throws(DefaultsError) -> Data {
@@ -382,15 +366,15 @@ extension SettingsAccess {
         in layers: LayeredSettings?,
         isSimple: Bool = false
     ) throws(DefaultsError) -> Bool {
-        var loss: DefaultsError?
-        var kept = KeptFields()
+        var replaced = ReplacedSettings()
         var isKnown = false
         var storing: LayeredSettings.Storing?
         var data = encoded
         try values.update(type: type) { current in
             let stored = current
             // Again at each run: on a store that detects conflicts there may be several.
-            (loss, kept, isKnown) = (nil, KeptFields(), false)
+            replaced = ReplacedSettings()
+            isKnown = false
             storing = layers?.storing(encoded)
             if let storing {
                 // All of it is what other layers say.
@@ -401,38 +385,43 @@ extension SettingsAccess {
             }
             if let stored {
                 isKnown = isKnownComplete(stored)
-                if !isKnown { (loss, kept) = inspect(stored) }
+                if !isKnown {
+                    replaced = inspect(stored)
+                }
             }
-            if kept.fields == nil {
-                (kept.fields, kept.arePredecessors) = (moved.fields, moved.arePredecessors)
+            if replaced.kept.fields == nil {
+                replaced.kept.fields = moved.fields
+                replaced.kept.arePredecessors = moved.arePredecessors
             }
-            kept.version = kept.version ?? moved.version
-            let lost: DefaultsError?
-            (lost, data) = add(kept, to: data)
+            replaced.kept.version = replaced.kept.version ?? moved.version
+            let addition = add(replaced.kept, to: data)
+            data = addition.data
             // What was moved has been inspected where it was found.
-            loss = loss ?? (stored == nil ? nil : lost)
+            replaced.loss = replaced.loss ?? (stored == nil ? nil : loss(of: addition))
             current = .data(data)
             let partialKey = CompanionKey.partial(of: key)
             let mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = !store.ownValue(forKey: partialKey).isSame(as: mark)
-            guard loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
+            guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
             try store.transaction {
                 if hasOtherMark { try store.setStoredValue(mark, forKey: partialKey) }
-                if let stored, loss != nil {
+                if let stored, replaced.loss != nil {
                     try quarantine.add(stored, version: recordedVersion(of: stored))
                 }
                 if type.schemaVersion > 0 {
                     let own = SchemaVersion(type.schemaVersion, readableSince: type.readableSince)
-                    try SchemaRecord.store(kept.version ?? own, of: data, beside: key, of: type, in: store)
+                    try SchemaRecord.store(replaced.kept.version ?? own, of: data, beside: key, of: type, in: store)
                 }
                 try store.setStoredValue(.data(data), forKey: key)
             }
         }
-        if type.remembersDecodedValues, kept.fields == nil, layers == nil {
+        if type.remembersDecodedValues, replaced.kept.fields == nil, layers == nil {
             DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
-            if isSimple { values.noteOwn(data, of: type) }
+            if isSimple {
+                values.noteOwn(data, of: type)
+            }
         }
-        if let loss {
+        if let loss = replaced.loss {
             noteReadable()
             quarantine.report(because: loss)
         }
@@ -451,22 +440,29 @@ extension SettingsAccess {
             && (type.schemaVersion == 0 || (try? recordedVersion(of: data)?.number) == type.schemaVersion)
     }
 
+    /// A write's knowledge of the value that it replaces.
+    private struct ReplacedSettings {
+        /// The reason why replacing it would lose data; nil when all of it can be used.
+        var loss: DefaultsError?
+        var kept = KeptFields()
+    }
+
     /// Finds out what replacing the stored value would lose.
-    ///
-    /// - Returns: The reason why it would lose data, nil when all of it can be used; and what is kept of it.
-    private func inspect(_ stored: PropertyListValue) -> (loss: DefaultsError?, kept: KeptFields) {
-        guard case .data(let data) = stored else { return (.typeMismatch(found: stored, context), KeptFields()) }
+    private func inspect(_ stored: PropertyListValue) -> ReplacedSettings {
+        guard case .data(let data) = stored else {
+            return ReplacedSettings(loss: .typeMismatch(found: stored, context))
+        }
         do {
             let found = try read(data)
-            return (found.loss, found.keptFields)
+            return ReplacedSettings(loss: found.loss, kept: found.keptFields)
         } catch {
-            return (error, KeptFields())
+            return ReplacedSettings(loss: error)
         }
     }
 }
 
 extension StoredSettings {
-    /// What a write keeps of the value when it replaces it.
+    /// The parts of the value that a write keeps when it replaces it.
     var keptFields: KeptFields {
         guard form.type.keepsUnknownFields else { return KeptFields() }
         let arePredecessors = form.report.migratedFrom != nil
@@ -489,52 +485,30 @@ extension StoredSettings {
 
 extension SettingsAccess {
     /// Adds what is kept to the bytes of a new value.
-    ///
-    /// - Returns: The reason why some of it has no place there, nil when all has one; and the bytes with the rest.
-    func add(_ kept: KeptFields, to data: Data) -> (loss: DefaultsError?, data: Data) {
-        guard kept.fields != nil else { return (nil, data) }
-        let (lost, data) = kept.added(to: data, of: StoredType.chain(of: type)[0])
-        return (UnknownFields.loss(of: lost, context), data)
+    func add(_ kept: KeptFields, to data: Data) -> KeptFields.Addition {
+        guard kept.fields != nil else { return KeptFields.Addition(data: data, lost: []) }
+        return kept.added(to: data, of: StoredType.chain(of: type)[0])
     }
+
+    /// The reason why some of what is kept has no place in a new value; nil when all of it has one.
+    func loss(of addition: KeptFields.Addition) -> DefaultsError? { UnknownFields.loss(of: addition.lost, context) }
 }
 
-/// Detects when two different types use the same identifier in one store.
-///
-/// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
-/// other.
-enum IdentifierRegistry {
-    private struct Location: Hashable {
-        let store: StoreKey
-        let identifier: StoreKey
-    }
-
-    /// The types that were seen, the first one first.
-    private static let types = PerProcess { Locked<[Location: [any DefaultStorable.Type]]>([:]) }
-
-    /// The number of locations that are remembered; when there is one more, all others are forgotten.
-    private static let capacity = 4_096
-
-    /// Records that a type's identifier was used in a store, and reports it once for each type when another type used
-    /// it before.
+extension StoredSettings {
+    /// What several layers say together.
     ///
-    /// To be called where a type meets a stored value that it is not known to have read or written: this takes longer
-    /// than to read settings again.
-    static func note(_ type: any DefaultStorable.Type, in store: any DefaultsStore) {
-        let identifier = type.defaultIdentifier
-        // The path is there already, while a description is made at each call.
-        let place = FileDefaults.of(store).flatMap { try? $0.suite.path() } ?? store.storeDescription
-        let location = Location(store: StoreKey(unchecked: place), identifier: StoreKey(unchecked: identifier))
-        let owner: (any DefaultStorable.Type)? = types.withLock { types in
-            let known = types[location] ?? []
-            if known.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) { return nil }
-            if types.count >= capacity { types.removeAll() }
-            types[location] = known + [type]
-            return known.first
-        }
-        if let owner {
-            let context = ErrorContext(identifier, type, in: store)
-            let conflict = DefaultsError.identifierConflict(with: owner, context)
-            DefaultsDiagnostics.report(.init(kind: .identifierConflict, error: conflict))
-        }
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - own: What is stored; nil for nothing.
+    ///   - access: The key that is written.
+    init(_ value: any DefaultStorable, over own: StoredSettings?, _ access: SettingsAccess) {
+        self.init(
+            access: own?.access ?? access,
+            value: value,
+            form: own?.form.leavingOutMissing() ?? .absent(of: StoredType.chain(of: access.type)[0]),
+            data: own?.data ?? Data(),
+            version: own?.version,
+            unreadableInFront: own?.unreadableInFront
+        )
     }
 }

@@ -11,7 +11,7 @@ extension StoredType {
             coder = settings?.defaultCoder ?? coder
             let later = successors
             let stored = StoredType(
-                type,
+                type: type,
                 version: ownVersion > 0 ? ownVersion : (chain.last?.version ?? 1) - 1,
                 hasVersion: ownVersion > 0,
                 coder: coder,

@@ -126,12 +126,13 @@ public protocol DefaultsStore: KeyValueStorage {
     ///   own errors.
     func checkAvailability() throws
 
-    /// Changes a value in one step: looks it up, stores what a body leaves of it, and tells observers.
+    /// Changes a value in one step: looks it up, stores what a body leaves of it, and notifies observers.
     ///
-    /// Whatever replaces a value and has to know it goes this way: settings types, typed keys, `?=`, the quarantine.
+    /// Every write that has to know the value that it replaces is made by this call: of settings types, of typed keys,
+    /// by `?=` and by the quarantine.
     ///
     /// The default implementation does it with exclusive access, and stores nothing if the body leaves the value as it
-    /// was. A store that finds a value and its place at once has a shorter way.
+    /// was. A store that finds a value and its place in one step has a shorter way.
     ///
     /// - Parameters:
     ///   - key: The key.
@@ -291,24 +292,24 @@ extension KeyValueStorage {
 
     /// Calls a handler at each change that this library's typed calls make in storages with the same description.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        SharedHubs.observe(hubName, handler)
+        SharedHubs.observe(changeChannel, handler)
     }
 
     /// Notifies the observers of a storage that doesn't do so itself.
     func notifyChange(forKey key: String) {
-        if let hub = SharedHubs.hub(named: hubName) {
+        if let hub = SharedHubs.hub(named: changeChannel) {
             ExclusiveAccess.ofProcess.notify(hub, [key])
         }
     }
 
     /// Identifies the storage among those without their own hub.
-    var hubName: String { (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self) }
+    var changeChannel: String { (self as? any DefaultsStore)?.storeDescription ?? String(reflecting: Self.self) }
 }
 
 // The checks that every store makes before it stores a value; public, because third-party stores need them.
 
 extension ErrorContext {
-    convenience init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {
+    init(_ key: String? = nil, _ type: Any.Type? = nil, in store: any DefaultsStore) {
         self.init(key: key, type: type, store: store.storeDescription)
     }
 }

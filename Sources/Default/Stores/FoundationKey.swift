@@ -22,7 +22,7 @@ enum FoundationKey {
                 index += 1
             } else {
                 let digits = String(decoding: encoded[(index + 1)..<min(index + 3, encoded.count)], as: UTF8.self)
-                guard let value = UInt64(digits: digits, radix: 16) else { return name }
+                guard let value = UInt64(digits, radix: 16) else { return name }
                 decoded.append(UInt8(value))
                 index += 3
             }

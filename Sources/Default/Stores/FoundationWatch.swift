@@ -54,8 +54,7 @@ final class FoundationWatch: NSObject, @unchecked Sendable {
 
     /// The suite's watch, which starts with the first observer.
     ///
-    /// The one that is there may be that of observers who have just ended: their hub is gone, and nobody is notified by
-    /// it.
+    /// The present one may be that of observations that have just ended: their hub is gone, and notifies no observer.
     private static func watch(
         of suite: UserDefaults,
         named name: String,

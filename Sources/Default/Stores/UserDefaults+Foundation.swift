@@ -61,9 +61,9 @@ extension FoundationStore {
                 throw DefaultsError.synchronizationFailed(ErrorContext(key, in: self))
             }
             #endif
-            if let hub = SharedHubs.hub(named: ownHubName), !previous.isSame(as: value) {
+            if let hub = SharedHubs.hub(named: ownChangeChannel), !previous.isSame(as: value) {
                 #if canImport(Darwin)
-                FoundationWatch.check([key], named: ownHubName)
+                FoundationWatch.check([key], named: ownChangeChannel)
                 #else
                 ExclusiveAccess.ofProcess.notify(hub, [key])
                 #endif
@@ -96,9 +96,9 @@ extension FoundationStore {
     /// - Returns: The observation.
     public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         #if canImport(Darwin)
-        return FoundationWatch.observe(self, named: ownHubName, keys: nil, handler)
+        return FoundationWatch.observe(self, named: ownChangeChannel, keys: nil, handler)
         #else
-        return SharedHubs.observe(ownHubName, handler)
+        return SharedHubs.observe(ownChangeChannel, handler)
         #endif
     }
 
@@ -110,8 +110,8 @@ extension FoundationStore {
         return "UserDefaults(\(name ?? "\(ObjectIdentifier(self))"))"
     }
 
-    /// Differs from `hubName`, because `setStoredValue` notifies observers itself.
-    fileprivate var ownHubName: String { "Foundation.\(storeDescription)" }
+    /// Differs from `changeChannel`, because `setStoredValue` notifies observers itself.
+    fileprivate var ownChangeChannel: String { "Foundation.\(storeDescription)" }
 
     private func replace(_ previous: PropertyListValue?, with value: PropertyListValue?, forKey key: String) {
         let name = FoundationKey.name(forKey: key)
@@ -128,7 +128,7 @@ extension FoundationStore {
 #if canImport(Darwin)
 extension UserDefaults: KeyObservable {
     func observeChanges(of keys: Set<String>, _ handler: @escaping StoreObservation.Handler) -> StoreObservation {
-        FoundationWatch.observe(self, named: ownHubName, keys: keys, handler)
+        FoundationWatch.observe(self, named: ownChangeChannel, keys: keys, handler)
     }
 }
 #endif

@@ -27,7 +27,7 @@ extension NumberText {
         let sign = scanner.take("+-")
         scanner.skipSpaces()
         let digits = scanner.takeDigits()
-        if let number = Int64(digits: sign + digits) { return Int(clamping: number) }
+        if let number = Int64(sign + digits) { return Int(clamping: number) }
         return digits.isEmpty ? 0 : sign == "-" ? .min : .max
     }
 
@@ -88,7 +88,6 @@ struct NumberScanner {
         position = scalars.startIndex
     }
 
-    @inline(never)
     private var next: Unicode.Scalar? { position < scalars.endIndex ? scalars[position] : nil }
 
     /// Skips spaces; also the zero-width space, which Foundation counts among them.

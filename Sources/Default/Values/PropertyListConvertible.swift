@@ -222,12 +222,12 @@ extension Bool: PropertyListConvertible {
 }
 
 extension PropertyListValue {
-    /// What a floating-point number or a text is as a whole number of at most 64 bits; nil for anything else.
+    /// The whole number of at most 64 bits that a floating-point number or a text represents; nil for anything else.
     fileprivate var wholeNumber: PropertyListValue? {
         switch self {
         case .real(let real): Int64(exactly: real).map { .integer($0) } ?? UInt64(exactly: real).map { .unsigned($0) }
         // Digits of more than 64 bits may be rounded to the least number of 64.
-        case .string(let text) where Double(text) == -0x1p63: Int64(digits: text).map { .integer($0) }
+        case .string(let text) where Double(text) == -0x1p63: Int64(text).map { .integer($0) }
         case .string(let text): PropertyListValue(number: text).flatMap { $0.isReal ? $0.wholeNumber : $0 }
         default: nil
         }
@@ -240,9 +240,9 @@ extension PropertyListValue {
         for byte in text.utf8 where !"0123456789+-.eE".utf8.contains(byte) {
             return nil
         }
-        if let integer = Int64(digits: text) {
+        if let integer = Int64(text) {
             self = .integer(integer)
-        } else if let unsigned = UInt64(digits: text) {
+        } else if let unsigned = UInt64(text) {
             self = .unsigned(unsigned)
         } else if let real = Double(text), real.isFinite {
             self = .real(real)
@@ -368,7 +368,7 @@ extension Array: PropertyListCollection {
 extension Set: PropertyListCollection {
     /// The array of the converted elements, sorted so that equal sets are stored as equal arrays.
     public func propertyListValue(of element: (Element) throws -> PropertyListValue) rethrows -> PropertyListValue {
-        .array(try map(element).inOrder { $0.precedes($1) })
+        .array(try map(element).sorted { $0.precedes($1) })
     }
 
     /// Creates a set from the elements of a stored array; the result is nil for anything else.
@@ -401,15 +401,4 @@ extension PropertyListValue {
         default: bytes.lexicographicallyPrecedes(other.bytes)
         }
     }
-}
-
-/// An optional, for code that knows a type only at run time.
-protocol OptionalType {
-    static var wrappedType: Any.Type { get }
-    var isNil: Bool { get }
-}
-
-extension Optional: OptionalType {
-    static var wrappedType: Any.Type { Wrapped.self }
-    var isNil: Bool { self == nil }
 }

@@ -33,7 +33,7 @@ enum PropertyListFile {
             return list.restore(value)
         }
         // The decoder takes "<0f>" for XML unless it is a part of something else.
-        let enclosed = Data(utf8Of: "(") + data + Data(utf8Of: ")")
+        let enclosed = Data("(".utf8) + data + Data(")".utf8)
         return try? decoder.decode([CodedPropertyList].self, from: enclosed).first?.value
     }
 
@@ -77,7 +77,7 @@ private struct MarkedReals {
             separator: "<string>\(Self.mark)"
         )
         let closed = opened.split(separator: "</real>", omittingEmptySubsequences: false).joined(separator: "</string>")
-        self.data = Data(utf8Of: closed)
+        self.data = Data(closed.utf8)
     }
 
     /// The value with its real numbers.

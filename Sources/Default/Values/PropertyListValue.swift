@@ -31,7 +31,7 @@ public enum PropertyListValue: Hashable, Sendable {
 
     /// Whether two values are equal.
     public static func == (one: PropertyListValue, other: PropertyListValue) -> Bool {
-        // Made by the compiler, this would be six times as large.
+        // Compares bytes with `isSame`, which doesn't look at those of copies.
         switch (one, other) {
         case (.string(let one), .string(let other)): one == other
         case (.boolean(let one), .boolean(let other)): one == other
@@ -76,8 +76,6 @@ extension PropertyListValue: PropertyListConvertible {
     /// Whether two values have the same binary form.
     ///
     /// Equal values need not have it: "é" has two, and 0 is equal to -0.0. And NaN is not equal to itself.
-    // Compiled once: inlined, it takes three kilobytes in each of its callers.
-    @inline(never)
     func isSame(as other: PropertyListValue) -> Bool {
         switch (self, other) {
         case (.string(let one), .string(let other)): one.hasSameUTF8(as: other)
@@ -286,7 +284,7 @@ extension PropertyListValue {
         case .dictionary(let entries):
             bytes.append(Tag.dictionary.rawValue)
             // Sorted, so that equal values have equal bytes.
-            for key in Array(entries.keys).inOrder(by: { $0.precedesInUTF8($1) }) {
+            for key in entries.keys.sorted(by: { $0.precedesInUTF8($1) }) {
                 bytes.appendCounted { $0.append(contentsOf: key.utf8) }
                 bytes.appendCounted { entries[key]?.encode(to: &$0) }
             }
@@ -349,17 +347,6 @@ extension PropertyListValue {
             return .dictionary(entries)
         case .array, .dictionary: return nil
         }
-    }
-}
-
-extension String {
-    /// Creates a string from UTF-8; nil when the bytes are something else.
-    ///
-    /// The standard library's initializer that does this needs macOS 15.
-    init?(strictUTF8 bytes: UnsafeRawBufferPointer) {
-        // Each byte that isn't UTF-8 is replaced by others.
-        self.init(decoding: bytes, as: UTF8.self)
-        guard withUTF8({ UnsafeRawBufferPointer($0).isSame(as: bytes) }) else { return nil }
     }
 }
 

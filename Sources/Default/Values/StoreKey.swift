@@ -48,25 +48,3 @@ public struct StoreKey: Hashable, Sendable {
         return copy.withUTF8(body)
     }
 }
-
-/// Whether two values have the same bits and so are equal.
-///
-/// Copies of one `String` or `Data` do, because a short one is stored inline and a long one as the address of its
-/// storage. Equal values may have different bits.
-///
-/// Each of the two comparisons of contents that this avoids would take a tenth of a read.
-func haveSameRepresentation<Value>(_ one: Value, _ other: Value) -> Bool {
-    withUnsafeBytes(of: one) { own in
-        withUnsafeBytes(of: other) { ByteSearch.isSame(own.baseAddress!, $0.baseAddress!, count: own.count) }
-    }
-}
-
-extension UnsafeRawBufferPointer {
-    /// Whether the bytes are equal; buffers with the same address are not compared.
-    func isSame(as other: UnsafeRawBufferPointer) -> Bool {
-        guard count == other.count, let start = baseAddress, let otherStart = other.baseAddress else {
-            return count == other.count
-        }
-        return start == otherStart || ByteSearch.isSame(start, otherStart, count: count)
-    }
-}

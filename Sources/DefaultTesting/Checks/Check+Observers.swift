@@ -1,8 +1,8 @@
 internal import Default
 internal import Foundation
 
-// The changes are made by typed calls, of which all observers are notified; a store that notifies them of its own
-// methods too says so.
+// The changes are made by typed calls, of which all observers are notified. A store that also notifies them of
+// calls of its own methods says so.
 extension StoreConformance.Check {
     static let ofObservers: [Self] = [
         Self("Observers are notified of a change once, with its key, when the new value can be read.") { trial, store in

@@ -94,17 +94,18 @@ struct NullTextTests {
             try Self.$coder.withValue(coder) {
                 try kind.withCurrentStore { store in
                     let data = try coder.encode(Texts())
-                    var (tree, format) = try #require(StoredTree.parse(data))
+                    let parsed = try #require(StoredTree.parse(data))
+                    var tree = parsed.tree
                     tree[["count"]] = nil
                     tree[["inner", "added"]] = nil
                     tree[["isOn"]] = tree[["text"]]
-                    let lacking: Data = try #require(tree.data(in: format))
+                    let lacking: Data = try #require(tree.data(in: parsed.format))
                     try store.set(lacking, forKey: "Texts")
                     try EventCollector().collect {
                         let (value, report) = try #require(try Texts.loadWithReport())
                         #expect(value == Texts())
-                        // In a property list, the text counts as nil if it can't be a string.
-                        let isJSON = format == .json
+                        // In a property list, it could be nil where it can't be a string.
+                        let isJSON = parsed.format == .json
                         #expect(report.filledIn == ["count", "inner.added"] + (isJSON ? [] : ["isOn"]))
                         #expect(report.unusable.map(\.path) == (isJSON ? ["isOn"] : []))
                         try value.save()

@@ -341,7 +341,7 @@ struct DefaultsEventTests {
     func filledIn() {
         let error = DefaultsError(.filledIn, reason: "R.")
         let missing = LoadReport(filledIn: ["a"])
-        let unusable = LoadReport(filledIn: ["a"], unusable: [.init(path: "b", reason: "is malformed")])
+        let unusable = LoadReport(filledIn: ["a"], unusable: [.init(keys: ["b"], reason: .malformed)])
         let info = DefaultsDiagnostics.Event(kind: .filledIn, error: error, report: missing)
         let warning = DefaultsDiagnostics.Event(kind: .filledIn, error: error, report: unusable)
         #expect(info.severity == .info && info.report == missing)
@@ -409,10 +409,17 @@ struct DefaultsEventTests {
             collector.collect { DefaultsDiagnostics.report(report, context) }
             return collector.events.first
         }
-        func report(missing: Int = 0, unusable: Int = 0, last: String = "z", reason: String = "R") -> LoadReport {
+        func report(
+            missing: Int = 0,
+            unusable: Int = 0,
+            last: String = "z",
+            reason: LoadReport.UnusableValue.Reason = .missing
+        ) -> LoadReport {
             LoadReport(
                 filledIn: (0..<missing).map { "m\(100 + $0)" },
-                unusable: (0..<unusable).map { .init(path: $0 == unusable - 1 ? last : "a\(100 + $0)", reason: reason) }
+                unusable: (0..<unusable).map { number in
+                    .init(keys: [number == unusable - 1 ? last : "a\(100 + number)"], reason: reason)
+                }
             )
         }
         #expect(event(LoadReport(), context) == nil)
@@ -424,7 +431,8 @@ struct DefaultsEventTests {
         #expect(event(report(missing: 1), ErrorContext(key: "other", type: Int.self, store: store)) != nil)
         #expect(event(report(missing: 1), ErrorContext(key: "k", type: String.self, store: store)) != nil)
         for (number, other) in [
-            report(missing: 2), report(unusable: 1), report(unusable: 1, last: "y"), report(unusable: 1, reason: "S"),
+            report(missing: 2), report(unusable: 1), report(unusable: 1, last: "y"),
+            report(unusable: 1, reason: .malformed),
             report(missing: 1, unusable: 1), report(unusable: 20), report(unusable: 20, last: "y"),
             // These have one more path than the message lists.
             report(unusable: 21), report(missing: 1, unusable: 20, last: "x"),
@@ -436,7 +444,7 @@ struct DefaultsEventTests {
         #expect(event(report(unusable: 21, last: "y"), context) == nil)
         #expect(event(report(missing: 20, unusable: 1), context) != nil)
         let names = (0..<19).map { "m\(100 + $0)" } + ["n"]
-        #expect(event(LoadReport(filledIn: names, unusable: [.init(path: "z", reason: "R")]), context) == nil)
+        #expect(event(LoadReport(filledIn: names, unusable: [.init(keys: ["z"], reason: .missing)]), context) == nil)
     }
 }
 
@@ -445,7 +453,7 @@ struct LoadReportTests {
     @Test("has its parts in the order of their paths, and is empty without any")
     func parts() {
         func unusable(_ paths: String...) -> [LoadReport.UnusableValue] {
-            paths.map { .init(path: $0, reason: "R") }
+            paths.map { .init(keys: [$0], reason: .malformed) }
         }
         let report = LoadReport(filledIn: ["b", "a.c", "a"], unusable: unusable("y", "x"), migratedFrom: "Old")
         #expect(report.filledIn == ["a", "a.c", "b"])
@@ -458,14 +466,14 @@ struct LoadReportTests {
         #expect(LoadReport().migratedFrom == nil)
         // A part that is only left out does not count as filled in.
         typealias Part = LoadReport.UnusableValue
-        let leftOut = [Part(path: "a", reason: Part.hasOldName), Part(path: "b", reason: Part.isUnknown)]
+        let leftOut = [Part(keys: ["a"], reason: .oldName), Part(keys: ["b"], reason: .unknown)]
         #expect(!LoadReport(unusable: leftOut).isFilledIn && !LoadReport(unusable: leftOut).isEmpty)
         #expect(LoadReport(unusable: leftOut + unusable("c")).isFilledIn)
     }
 
     @Test("has paths with dots between keys and brackets around indexes")
     func paths() {
-        func path(_ keys: PathKey...) -> String { LoadReport.path(keys) }
+        func path(_ keys: PathKey...) -> String { LoadReport.path(LoadReport.keys(of: keys)) }
         #expect(path(PathKey(stringValue: "a"), PathKey(intValue: 2), PathKey(stringValue: "b")) == "a[2].b")
         #expect(path(PathKey(intValue: 0), PathKey(intValue: 1)) == "[0][1]")
         #expect(path(PathKey(stringValue: "7")) == "7")

@@ -219,7 +219,7 @@ struct ErrorMessageTests {
 
     @Test("about a value that was filled in lists what could not be used before what was missing")
     func filledIn() {
-        let unusable = LoadReport.UnusableValue(path: "b", reason: "is not of type Int")
+        let unusable = LoadReport.UnusableValue(keys: ["b"], reason: .wrongType(needed: "Int"))
         let report = LoadReport(filledIn: ["c", "a"], unusable: [unusable])
         let error = DefaultsError.filledIn(report, context)
         let faults = #""b" is not of type Int, "a" is missing, "c" is missing"#
@@ -232,7 +232,7 @@ struct ErrorMessageTests {
             """
         )
         #expect(error.faults == faults)
-        let unknown = LoadReport(unusable: [.init(path: "x", reason: LoadReport.UnusableValue.isUnknown)])
+        let unknown = LoadReport(unusable: [.init(keys: ["x"], reason: .unknown)])
         expect(
             .filledIn(unknown, context),
             .filledIn,
@@ -282,7 +282,7 @@ struct ErrorMessageTests {
 
     @Test("about a quarantined value has the fault of the value, and that about one that could not be its cause")
     func quarantine() {
-        let report = LoadReport(unusable: [.init(path: "b", reason: "is not of type Int")])
+        let report = LoadReport(unusable: [.init(keys: ["b"], reason: .wrongType(needed: "Int"))])
         let losses: [(DefaultsError, String)] = [
             (.filledIn(report, context), #""b" is not of type Int"#),
             (.undecodable(fault, byteCount: 1, context), summary),

@@ -141,8 +141,8 @@ struct CompletionTests {
         #expect((value.title, value.edge, value.level) == ("untitled", .top, 1))
         #expect(report.filledIn == ["edge", "size.height"])
         #expect(report.unusablePaths == ["level", "size.depth", "size.width", "tabs", "theme", "title"])
-        #expect(report.unusable.last?.reason == "is not of type String")
-        #expect(report.unusable.last { $0.path == "theme" }?.reason == "is not a property of the type")
+        #expect(report.unusable.last?.reason == .wrongType(needed: "String"))
+        #expect(report.unusable.last { $0.path == "theme" }?.reason == .unknown)
     }
 
     @Test("reports which part of a discarded value was at fault")
@@ -312,9 +312,10 @@ struct CompletionTests {
 
         let stored = Numbers(largest: .max, smallest: .min, tenth: 0.1, price: 1, text: "\u{E9}\u{1F600}")
         let data = try DefaultsCoder.propertyList.encode(stored)
-        var (tree, format) = try #require(StoredTree.parse(data))
+        let parsed = try #require(StoredTree.parse(data))
+        var tree = parsed.tree
         tree[["added"]] = nil
-        let bytes = try #require(tree.data(in: format))
+        let bytes = try #require(tree.data(in: parsed.format))
         let outcome = try #require(fillIn(bytes, with: Numbers(), coder: .propertyList))
         #expect(outcome.value == stored)
         #expect(outcome.report.filledIn == ["added"])
@@ -691,7 +692,8 @@ struct CompletionTests {
                     ]
                 )
                 #expect(report.filledIn.contains("list[0].tags") && report.filledIn.contains("byKind[1].isRead"))
-                #expect(report.unusable.first { $0.path == "list[1]" }?.reason.hasPrefix("is not of type") == true)
+                let reason = report.unusable.first { $0.path == "list[1]" }?.reason
+                #expect(reason?.description.hasPrefix("is not of type") == true)
             }
         }
     }
@@ -764,7 +766,7 @@ struct CompletionTests {
     func manyParts() {
         let report = LoadReport(
             filledIn: ["new"],
-            unusable: (101...121).map { .init(path: "part\($0)", reason: "is not of type Int") }
+            unusable: (101...121).map { .init(keys: ["part\($0)"], reason: .wrongType(needed: "Int")) }
         )
         let error = DefaultsError.filledIn(report, ErrorContext(key: "k", type: Int.self, store: "s"))
         #expect(error.description.contains(#""part120" is not of type Int, and 2 more."#))
@@ -978,7 +980,8 @@ struct StoredTreeTests {
     @Test("matches the bytes, with spaces, escapes, repeated keys and an extra comma")
     func parsing() throws {
         let json = " { \"a\" : [1, {\"}\":\"]\\\"\"}] ,\n\"\\u0062\":{\"c\":1.50e3},\"a\":2,\"d\":null, } \t"
-        let (tree, format) = try #require(StoredTree.parse(Data(json.utf8)))
+        let parsed = try #require(StoredTree.parse(Data(json.utf8)))
+        let tree = parsed.tree
         #expect(tree[["a"]]?.jsonData == Data(#"[1,{"}":"]\""}]"#.utf8))
         guard case .array(let elements)? = tree[["a"]] else { throw UnexpectedValue() }
         #expect(elements.count == 2)
@@ -986,7 +989,7 @@ struct StoredTreeTests {
         #expect(tree[["d"]]?.isNull == true)
         #expect(tree[["b", "x"]] == nil)
         #expect(tree[["d", "x"]] == nil)
-        #expect(tree.data(in: format).flatMap { StoredTree.parse($0) }?.tree == tree)
+        #expect(tree.data(in: parsed.format).flatMap { StoredTree.parse($0) }?.tree == tree)
         #expect(StoredTree.parse(Data("\u{FEFF}{\"a\":1}".utf8))?.tree[["a"]] != nil)
         #expect(tree.data(in: .propertyList) == nil)
     }

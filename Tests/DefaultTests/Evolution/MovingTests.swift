@@ -109,7 +109,7 @@ struct MovingTests {
         }
         // In another format they can't be added.
         let foreign = try DefaultsCoder.propertyList.encode(moved)
-        let (tree, _) = try #require(StoredTree.parse(foreign))
+        let tree = try #require(StoredTree.parse(foreign)).tree
         var extended = tree
         extended[["future"]] = .propertyList(.integer(1))
         let bytes: Data = try #require(extended.data(in: .propertyList))

@@ -374,9 +374,10 @@ struct UnknownFieldTests {
     @Test("is kept when the value has to be filled in too")
     func filledIn() throws {
         try withNewer { store, data in
-            var (tree, format) = try #require(StoredTree.parse(data))
+            let parsed = try #require(StoredTree.parse(data))
+            var tree = parsed.tree
             tree[["name"]] = nil
-            let lacking: Data = try #require(tree.data(in: format))
+            let lacking: Data = try #require(tree.data(in: parsed.format))
             try store.set(lacking, forKey: "Settings")
             let (value, report) = try #require(try Plain.loadWithReport())
             #expect(report.filledIn == ["name"] && report.unusable.isEmpty)

@@ -197,32 +197,6 @@ struct PropertyListValueTests {
     }
     #endif
 
-    @Test("is made of a text whose characters are all digits, and of no other")
-    func digits() {
-        #expect(UInt64(digits: "fF", radix: 16) == 255)
-        #expect(UInt64(digits: "fg", radix: 16) == nil)
-        #expect(UInt64(digits: "9a") == nil)
-        #expect(UInt64(digits: "18446744073709551615") == .max)
-        #expect(UInt64(digits: "18446744073709551616") == nil)
-        #expect(UInt64(digits: "-0") == 0)
-        #expect(UInt64(digits: "-1") == nil)
-        #expect(Int64(digits: "-9223372036854775808") == .min)
-        #expect(Int64(digits: "-9223372036854775809") == nil)
-        #expect(Int64(digits: "+9223372036854775807") == .max)
-        #expect(Int64(digits: "9223372036854775808") == nil)
-        for text in ["", "-", "+", "--1", "+-1", "1-", " 1", "1 ", "1.0", "/", ":", "1/", "1:", "１"] {
-            #expect(Int64(digits: text) == nil && UInt64(digits: text) == nil, "\(text)")
-        }
-        #expect(Int64(digits: "-12") == -12 && Int64(digits: "007") == 7 && UInt64(digits: "+5") == 5)
-        #expect(UInt64(digits: "zZ", radix: 36) == 1_295 && UInt64(digits: "aA", radix: 11) == 120)
-        // These are the characters beside the letters and digits.
-        for text in ["@", "[", "`", "{", "/", ":"] {
-            #expect(UInt64(digits: text, radix: 36) == nil, "\(text)")
-        }
-        #expect(UInt64(digits: "10000000000000000", radix: 16) == nil)
-        #expect(UInt64(digits: "ffffffffffffffff", radix: 16) == .max)
-    }
-
     @Test("is the same as none where there is none on both sides")
     func missing() {
         let value = PropertyListValue.integer(1)
@@ -680,15 +654,10 @@ struct PropertyListConvertibleTests {
         #expect("\u{E9}".hasSameUTF8(as: "\u{E9}") && !"\u{E9}".hasSameUTF8(as: "e\u{301}"))
         #expect("a".precedesInUTF8("b") && !"b".precedesInUTF8("a") && !"a".precedesInUTF8("a"))
         #expect("a".precedesInUTF8("aa") && "".precedesInUTF8("a") && "\u{FFFD}".precedesInUTF8("\u{1F39B}"))
-        #expect(["b", "a", "B"].inOrder() == ["B", "a", "b"] && [String]().inOrder() == [])
-        // Equal elements keep their order.
-        let pairs = [(2, "a"), (1, "b"), (2, "c"), (1, "d")].inOrder { $0.0 < $1.0 }
-        #expect(pairs.map(\.1) == ["b", "d", "a", "c"])
         #expect(
             Data([1, 2]).isSame(as: Data([1, 2])) && !Data([1, 2]).isSame(as: Data([1])) && Data().isSame(as: Data())
         )
         #expect(!Data([1, 2]).isSame(as: Data([1, 3])) && Data([9, 1]).dropFirst().isSame(as: Data([1])))
-        #expect(Data(utf8Of: "é") == Data([0xC3, 0xA9]) && Data(utf8Of: "").isEmpty)
     }
 
     @Test("may be a custom collection, with elements in their own forms", arguments: StoreKind.allCases)

@@ -2,7 +2,7 @@
 internal import DefaultJournal
 internal import Foundation
 
-/// What a suite's files need on systems that suspend apps, and lock files while the device is locked.
+/// The care that a suite's files need on systems that suspend apps, and lock files while the device is locked.
 ///
 /// An app that is suspended while it holds a file lock in a shared container, such as an app group's, is ended by the
 /// system. So the lock is not kept between writes there, and the work in the background runs in an activity that keeps
@@ -11,8 +11,8 @@ enum AppleFiles {
     /// Runs work while the process is not suspended; see `JournalOptions.backgroundActivity`.
     ///
     /// It relies on the documentation of `performExpiringActivity(withReason:using:)`: the block is called on another
-    /// thread, at once with `true` if the activity isn't allowed, otherwise with `false`, and once more with `true` if
-    /// the time that the activity may take ends while it runs.
+    /// thread, immediately with `true` if the activity isn't allowed, otherwise with `false`, and once more with `true`
+    /// if the time that the activity may take ends while it runs.
     static func performActivity(_ work: @escaping @Sendable () -> Void) -> Bool {
         #if os(macOS)
         // Processes are not suspended there.

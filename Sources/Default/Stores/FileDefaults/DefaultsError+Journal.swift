@@ -113,7 +113,7 @@ extension JournalError {
 }
 
 extension JournalReport.Damage {
-    /// What is known of the keys, after a space; empty if that is nothing.
+    /// Sentences about the affected keys, after a space; empty if none are known.
     fileprivate var keySentences: String {
         var sentences = ""
         if !changedKeys.isEmpty {
@@ -206,8 +206,6 @@ extension DefaultsDiagnostics.Event {
         }
     }
 
-    // Compiled once.
-    @inline(never)
     private init(
         _ kind: Kind,
         _ code: DefaultsError.Code,

@@ -34,7 +34,7 @@ extension FileDefaults {
     ///
     /// - Parameter url: The file URL of the copy's directory, which must not exist yet.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed``. There is no copy then.
+    ///   ``DefaultsError/Code/storeFailed``. No copy is left then.
     public func copy(to url: URL) throws(DefaultsError) {
         let path = try SuiteLocation.directory(url).path()
         let journal = try suite.open().journal
@@ -43,7 +43,7 @@ extension FileDefaults {
 }
 
 extension FileDefaults {
-    /// What ``verify()`` or ``inspect(at:)`` found.
+    /// The result of ``verify()`` or ``inspect(at:)``.
     public struct Inspection: Sendable, Equatable {
         /// The backup of a damaged journal, in the suite's directory.
         public struct DamagedCopy: Sendable, Equatable {

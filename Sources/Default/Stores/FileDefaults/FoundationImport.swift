@@ -83,8 +83,6 @@ extension JournalBatch {
     }
 
     /// Adds an operation that stores a value under a key, or removes the key.
-    // Compiled once: inlined, it takes several kilobytes in each of its callers.
-    @inline(never)
     mutating func set(_ key: StoreKey, to value: StoredValue?) {
         key.withUTF8 { utf8 in
             let key = UnsafeRawBufferPointer(utf8)

@@ -16,69 +16,6 @@ final class OpenSuite: Sendable {
     }
 }
 
-/// What a process knows of an open suite beside its entries: observers, the changes that they have to learn of, a
-/// transaction, and registered defaults.
-final class SuiteState: JournalObserver, @unchecked Sendable {
-    /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
-    var transaction: [StoreKey: StoredValue?]?
-    /// Whether the thread with exclusive access has promised that what it wrote is on the disk when the access has
-    /// ended; used only by that thread.
-    var owesFlush = false
-
-    /// The observers of the suite.
-    let changes = ChangeHub()
-    /// The changes by other processes that were not reported yet; used under the journal's lock, while there are
-    /// observers.
-    private var changed: Set<String> = []
-    /// The unreported changes by threads of this process.
-    ///
-    /// Each thread reports its own before the call that made them returns, or at the end of its exclusive access,
-    /// during which it may change a key any number of times.
-    private(set) var changedByThread: [UInt: Set<String>] = [:]
-
-    private let registered = Locked<[StoreKey: PropertyListValue]>([:])
-
-    var isObserving: Bool { changes.isActive }
-
-    func noteChange(of key: UnsafeRawBufferPointer, by origin: ChangeOrigin) {
-        // The library's own keys begin with NUL.
-        guard key.first != 0 else { return }
-        let key = String(decoding: key, as: UTF8.self)
-        switch origin {
-        case .thisThread: changedByThread[Threads.current, default: []].insert(key)
-        case .journal: changed.insert(key)
-        }
-    }
-
-    static func free(_ form: UnsafeMutableRawPointer) {
-        let form = form.assumingMemoryBound(to: StoredValue.self)
-        form.deinitialize(count: 1)
-        form.deallocate()
-    }
-
-    /// The changed keys that the calling thread has to report: its own changes, and those of other processes.
-    ///
-    /// Called under the journal's lock.
-    func takeChangedKeys() -> Set<String> {
-        var keys = changed
-        changed = []
-        if let own = changedByThread.removeValue(forKey: Threads.current) { keys.formUnion(own) }
-        return keys
-    }
-
-    /// Notes changes that the calling thread has to report, which are not the suite's own; called under the journal's
-    /// lock.
-    func noteChanges(of keys: Set<String>) { changedByThread[Threads.current, default: []].formUnion(keys) }
-
-    func register(_ defaults: [StoreKey: PropertyListValue]) {
-        registered.withLock { $0.replaceValues(with: defaults) }
-    }
-
-    func registeredValue(for key: StoreKey) -> PropertyListValue? { registered.withLock { $0[key] } }
-
-    var registeredValues: [StoreKey: PropertyListValue] { registered.withLock { $0 } }
-}
-
 extension OpenSuite {
     /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {
@@ -106,18 +43,17 @@ extension OpenSuite {
     /// All stored values, including changes by this thread's transaction.
     var values: [StoreKey: PropertyListValue] {
         var values: [StoreKey: PropertyListValue] = [:]
-        for (key, stored) in entries { values[key] = stored.value }
+        for (key, stored) in entries {
+            values[key] = stored.value
+        }
         return values
     }
 
     /// All keys, including changes by this thread's transaction.
     var keys: [String] {
-        var keys: [String] = []
-        for (key, _) in entries { keys.append(key.string) }
-        return keys
+        entries.map(\.key.string)
     }
 
-    // A list: a dictionary of another type takes three kilobytes.
     private var entries: [(key: StoreKey, value: StoredValue)] {
         let changes = journal.hasExclusiveAccess ? state.transaction ?? [:] : [:]
         var entries: [(key: StoreKey, value: StoredValue)] = []
@@ -136,9 +72,10 @@ extension OpenSuite {
     /// Stores or removes a value, or adds the change to this thread's transaction.
     ///
     /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
-    /// access around it, still waits until the value has reached the disk.
-    /// With a note other than 0, nothing is stored unless the value that is replaced has this note. Returns whether it
-    /// is stored.
+    /// access around it, still waits until the value has reached the disk. With a note other than 0, nothing is stored
+    /// unless the value that is replaced has this note.
+    ///
+    /// - Returns: Whether the value is stored.
     func write(
         _ value: PropertyListValue?,
         for key: StoreKey,
@@ -148,8 +85,10 @@ extension OpenSuite {
         if journal.hasExclusiveAccess, state.transaction != nil {
             if note != 0 { return false }
             let value = value.map { StoredValue($0) }
-            // What the commit would refuse, the caller learns here.
-            if let value { try JournalBatch.check(valueSize: value.byteCount, path: journal.path) }
+            // Refused here, so that the call throws and not the commit.
+            if let value {
+                try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
+            }
             state.transaction?.updateValue(value, forKey: key)
             return true
         }
@@ -239,8 +178,7 @@ extension OpenSuite {
         notifyChanges()
     }
 
-    /// Calls a handler at each change of the suite, until the observation is cancelled, which keeps the suite open so
-    /// long.
+    /// Calls a handler at each change of the suite, and keeps the suite open until the observation is cancelled.
     ///
     /// The first observer of the suite in the process starts watching for writes by other processes, and the end of the
     /// last one stops it.
@@ -266,136 +204,4 @@ extension OpenSuite {
 extension FileDefaults {
     /// Whether the suite has observers in this process.
     package var isObserved: Bool { suite.current?.state.changes.isActive ?? false }
-}
-
-/// The in-memory form of a value: `Data` and strings are ready to be returned, everything else is in its binary form.
-enum StoredValue: Sendable {
-    case data(Data)
-    /// A string whose UTF-8 is contiguous.
-    case string(String)
-    case encoded(Data)
-
-    /// Creates a value from its bytes in the journal.
-    init(_ bytes: UnsafeRawBufferPointer) {
-        let tag = bytes.first.flatMap(PropertyListValue.Tag.init(rawValue:))
-        let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
-        switch tag {
-        case .data: self = .data(Data(rest))
-        case .string: self = String(strictUTF8: rest).map { .string($0) } ?? .encoded(Data(bytes))
-        default: self = .encoded(Data(bytes))
-        }
-    }
-
-    /// Creates a value from the one that a caller passed.
-    init(_ value: PropertyListValue) {
-        switch value {
-        case .data(let data):
-            self.init(data)
-        case .string(var string):
-            string.makeContiguousUTF8()
-            self = .string(string)
-        default:
-            self = .encoded(value.binaryForm)
-        }
-    }
-
-    /// Creates a value from any `Data`.
-    init(_ data: Data) {
-        // A slice would retain the whole buffer.
-        self = .data(data.startIndex == 0 ? data : Data(data))
-    }
-
-    /// The number of bytes in the journal.
-    var byteCount: Int {
-        switch self {
-        case .data(let data): data.count + 1
-        case .string(let string): string.utf8.count + 1
-        case .encoded(let bytes): bytes.count
-        }
-    }
-
-    /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
-    ///
-    /// Without copies: each costs two changes of a count that all threads see.
-    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
-        switch self {
-        case .data(let data): data.withUnsafeBytes { body(PropertyListValue.Tag.data.rawValue, $0) }
-        case .string(var string):
-            string.withUTF8 { body(PropertyListValue.Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
-        case .encoded(let bytes):
-            bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
-        }
-    }
-
-    /// The value; nil for bytes of a type that this version doesn't know.
-    var value: PropertyListValue? {
-        switch self {
-        case .data(let data): .data(data)
-        case .string(let string): .string(string)
-        case .encoded(let bytes): PropertyListValue(binaryForm: bytes)
-        }
-    }
-}
-
-/// What a suite's entries are to the layers above.
-///
-/// The journal keeps the bytes. The form in which a value is read is made when it is first read, and kept with the
-/// entry.
-extension EntryTable {
-    /// Whether there is a value under a key.
-    func contains(_ key: StoreKey) -> Bool { key.withUTF8 { entry(UnsafeRawBufferPointer($0)) != nil } }
-
-    /// Whether a key has a value, or none.
-    func holds(_ value: StoredValue?, for key: StoreKey) -> Bool {
-        guard let value else { return !contains(key) }
-        var isSame = false
-        key.withUTF8 { key in
-            value.withBytes { isSame = holds(UnsafeRawBufferPointer(key), prefix: $0, $1) }
-        }
-        return isSame
-    }
-
-    /// What is known of a key without changing anything.
-    enum Reading {
-        case value(StoredValue)
-        /// A number, a Boolean or a date, of which nothing but its bytes is kept.
-        case number(PropertyListValue)
-        case none
-        /// The value hasn't been read yet: ``makeValue(for:)`` makes it.
-        case unmade
-    }
-
-    /// The value for a key; any number of threads may call this at once.
-    func read(_ key: StoreKey) -> Reading {
-        key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return .none }
-            if let form = entry.readForm { return .value(form.pointee) }
-            return PropertyListValue(number: entry.value).map { .number($0) } ?? .unmade
-        }
-    }
-
-    /// The value for a key; called while no other thread reads.
-    func makeValue(for key: StoreKey) -> StoredValue? {
-        key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return nil }
-            if let form = entry.readForm { return form.pointee }
-            let form = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
-            form.initialize(to: StoredValue(entry.value))
-            entry.form = UnsafeMutableRawPointer(form)
-            return form.pointee
-        }
-    }
-}
-
-extension EntryTable.Entry {
-    /// The key; nil if it is the library's own: no caller's key begins with NUL.
-    fileprivate var storeKey: StoreKey? {
-        key.first == 0 ? nil : StoreKey(unchecked: String(decoding: key, as: UTF8.self))
-    }
-
-    /// The value, made now if it hasn't been read.
-    fileprivate var storedValue: StoredValue { readForm?.pointee ?? StoredValue(value) }
-
-    /// The form in which the value is read, if it has been read.
-    fileprivate var readForm: UnsafeMutablePointer<StoredValue>? { form?.assumingMemoryBound(to: StoredValue.self) }
 }

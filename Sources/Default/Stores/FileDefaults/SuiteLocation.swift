@@ -1,0 +1,180 @@
+internal import DefaultJournal
+#if canImport(FoundationEssentials)
+internal import FoundationEssentials
+#else
+internal import Foundation
+#endif
+
+/// The location of a suite that may not exist yet.
+enum SuiteLocation: Sendable {
+    /// In the configuration directory, under a name.
+    case named(String)
+    /// In the configuration directory, under the program's name.
+    case program
+    case directory(URL)
+
+    /// The suite's directory.
+    ///
+    /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory or the program's name is unknown.
+    func path() throws(DefaultsError) -> String {
+        switch self {
+        case .named(let name): return try Self.path(named: name)
+        case .program: return try Self.path(named: Self.programName())
+        case .directory(let url):
+            guard url.isFileURL, !url.path.isEmpty else {
+                throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
+            }
+            return Self.standardized(url.absoluteURL.path)
+        }
+    }
+
+    private static func path(named name: String) throws(DefaultsError) -> String {
+        try check(name)
+        return try configurationHome() + "/" + name + ".defaults"
+    }
+
+    private static func programName() throws(DefaultsError) -> String {
+        #if os(Linux)
+        // Foundation's name of the process is the path's last part, even if the file was deleted or is the dynamic
+        // loader.
+        guard let name = knownProgramName else { throw .programUnknown }
+        return name
+        #else
+        return ProcessInfo.processInfo.processName
+        #endif
+    }
+
+    #if os(Linux)
+    /// As it was first asked for: the file may be renamed later.
+    private static let knownProgramName = ProgramEnvironment.programName
+    #endif
+
+    /// The suite's name; nil if it has none, or none that can be used.
+    var name: String? {
+        switch self {
+        case .named(let name): (try? Self.check(name)) == nil ? nil : name
+        case .program: try? Self.programName()
+        case .directory: nil
+        }
+    }
+
+    /// The property list in which Foundation keeps the suite with the same name.
+    func foundationPropertyList() throws(DefaultsError) -> URL? {
+        let name: String
+        switch self {
+        case .named(let given): name = given
+        case .program: name = try Self.programName()
+        case .directory: return nil
+        }
+        #if canImport(Darwin)
+        let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
+        #else
+        let directory = try Self.configurationHome()
+        #endif
+        return URL(fileURLWithPath: directory + "/" + name + ".plist", isDirectory: false)
+    }
+
+    /// A path without empty components, "." and "..", if it is absolute.
+    ///
+    /// Foundation's `standardizedFileURL` also removes "/private" while there is a file at the rest of the path, and so
+    /// leads to another directory on systems where the two differ.
+    private static func standardized(_ path: String) -> String {
+        // A URL without a base, or one that was made in a working directory that is gone; the engine refuses the
+        // latter.
+        guard path.hasPrefix("/") else { return path }
+        var components: [String] = []
+        for component in path.split(separator: "/").map(String.init) where component != "." {
+            if component == ".." {
+                _ = components.popLast()
+            } else {
+                components.append(component)
+            }
+        }
+        return "/" + components.joined(separator: "/")
+    }
+
+    private static func check(_ name: String) throws(DefaultsError) {
+        let utf8 = name.utf8
+        guard (1...200).contains(utf8.count), name != ".", name != "..", !utf8.contains(0),
+            !utf8.contains(UInt8(ascii: "/"))
+        else {
+            throw .invalidSuiteName(name)
+        }
+    }
+
+    #if canImport(Darwin)
+    private static func userDirectory(_ directory: FileManager.SearchPathDirectory) throws(DefaultsError) -> String {
+        guard let url = FileManager.default.urls(for: directory, in: .userDomainMask).first else {
+            throw .storeUnavailable(at: "the user's library", because: "the system names no such directory")
+        }
+        return url.path
+    }
+    #endif
+
+    private var isGiven: Bool { if case .directory = self { true } else { false } }
+
+    /// Reports, once, a configuration directory that isn't used because the variable for it isn't an absolute path.
+    func reportIgnoredVariable() {
+        #if !canImport(Darwin)
+        guard !isGiven, let value = ProgramEnvironment.variable(Self.variable), !value.isEmpty, !value.hasPrefix("/")
+        else {
+            return
+        }
+        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value))
+        #endif
+    }
+
+    /// Advice about an error besides its own: a sentence after a space, or nothing.
+    func advice(about error: JournalError, in path: String) -> String {
+        #if canImport(Darwin)
+        return ""
+        #else
+        // What is in the suite's directory is no matter of where that is.
+        guard !isGiven, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else { return "" }
+        return " Or set the variable \(Self.variable) to a folder that this user may write."
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    private static let variable = "XDG_CONFIG_HOME"
+    #endif
+
+    /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms
+    /// the user's Application Support directory, and on tvOS, where apps can write nothing else, the one of caches.
+    private static func configurationHome() throws(DefaultsError) -> String {
+        #if os(tvOS)
+        return try userDirectory(.cachesDirectory)
+        #elseif canImport(Darwin)
+        return try userDirectory(.applicationSupportDirectory)
+        #else
+        if let directory = directory(inEnvironment: variable) { return directory }
+        guard let home = directory(inEnvironment: "HOME") ?? systemHome else { throw .noHomeDirectory }
+        return home + "/.config"
+        #endif
+    }
+
+    #if !canImport(Darwin)
+    private static var systemHome: String? {
+        #if os(Linux)
+        // Foundation makes up a directory for a user that the system doesn't know.
+        return ProgramEnvironment.homeDirectory.flatMap(absolute)
+        #else
+        return absolute(FileManager.default.homeDirectoryForCurrentUser.path)
+        #endif
+    }
+
+    /// The directory that a variable names; nil without one, and for a relative path, which the specification calls
+    /// invalid.
+    private static func directory(inEnvironment name: String) -> String? {
+        ProgramEnvironment.variable(name).flatMap(absolute)
+    }
+
+    /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.
+    private static func absolute(_ path: String) -> String? {
+        guard path.hasPrefix("/") else { return nil }
+        var path = path
+        while path.hasSuffix("/") { path.removeLast() }
+        return path
+    }
+    #endif
+}
