@@ -531,7 +531,6 @@ private enum Word: String, PropertyListConvertible {
 /// A collection of one's own, as in the documentation.
 private struct Recents<Element>: EmptyValueProviding {
     var elements: [Element] = []
-    static var emptyValue: Recents { Recents() }
 }
 
 extension Recents: PropertyListCollection {
