@@ -25,6 +25,6 @@ case "loop":
     for number in 0... { try write(number, forKey: "c\(number % 100)") }
 default:
     // Foundation's own keys, such as its languages, are not counted.
-    let keys = files.map { Array($0.allValues().keys) } ?? Array(foundation.dictionaryRepresentation().keys)
-    print(Set(keys).filter { $0.first.map("abc".contains) ?? false && Int($0.dropFirst()) != nil }.count)
+    let values = files?.dictionaryRepresentation() ?? foundation.dictionaryRepresentation()
+    print(values.keys.filter { $0.first.map("abc".contains) ?? false && Int($0.dropFirst()) != nil }.count)
 }

@@ -58,7 +58,7 @@ extension PersistentStorage {
 nonisolated let defaults = Defaults(suite: FileDefaults.shared)
 nonisolated let other = Defaults(suite: .standard)
 nonisolated let group = Defaults(suite: UserDefaults(suiteName: "group.app") ?? .standard)
-let keys: [Defaults.AnyKey] = [.rows, .names]
+let keys: [Defaults.Keys] = [.rows, .names]
 
 @MainActor @Observable
 final class Model {

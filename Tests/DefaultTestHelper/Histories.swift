@@ -85,10 +85,9 @@ private struct Caller {
 
     func getAll(_ number: Int) {
         recorder.call(number, hasLock: false) {
-            let values = suite.allValues()
+            let values = suite.dictionaryRepresentation()
             func value(isFirst: Bool) -> Int {
-                guard case .integer(let value) = values[HistorySuite.key(number, isFirst: isFirst)] else { return 0 }
-                return Int(value)
+                values[HistorySuite.key(number, isFirst: isFirst)] as? Int ?? 0
             }
             return KeyPair(first: value(isFirst: true), second: value(isFirst: false))
         }

@@ -16,7 +16,8 @@ func printReadOnlySuite(_ url: URL, makeWritable path: String?) throws {
     let observation = suite.observeChanges { keys in print("changed:", keys?.sorted().joined(separator: ",") ?? "all") }
     defer { observation.cancel() }
     func printReads() {
-        print("read:", suite.string(forKey: "text") ?? "nothing", suite.storedKeys().count, suite.allValues().count)
+        let counts = (suite.storedKeys().count, suite.dictionaryRepresentation().count)
+        print("read:", suite.string(forKey: "text") ?? "nothing", counts.0, counts.1)
     }
     printReads()
     print("available:", codeOf { try suite.checkAvailability() })

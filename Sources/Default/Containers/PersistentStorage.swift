@@ -52,7 +52,7 @@ public struct PersistentStorage {
     ///
     /// - Parameter key: A key of this storage.
     /// - Returns: The suite's key.
-    public func suiteKey(forKey key: String) -> String { escapedPrefix + key }
+    func suiteKey(forKey key: String) -> String { escapedPrefix + key }
 
     /// Escapes a prefix so that it ends at its first dot.
     ///

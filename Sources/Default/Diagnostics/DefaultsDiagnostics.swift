@@ -90,7 +90,7 @@ public enum DefaultsDiagnostics: Sendable {
 
 extension DefaultsDiagnostics.Event {
     /// How serious an event is, in ascending order.
-    public enum Severity: Int, Comparable, Sendable {
+    public enum Severity: Comparable, Sendable {
         /// Nothing was lost and nothing needs to be done: a stored value lacked properties, as after an update of the
         /// app.
         case info
@@ -98,9 +98,6 @@ extension DefaultsDiagnostics.Event {
         case warning
         /// Something could not be read, stored or imported.
         case error
-
-        /// Whether one is less serious than the other.
-        public static func < (lhs: Severity, rhs: Severity) -> Bool { lhs.rawValue < rhs.rawValue }
     }
 
     /// A kind of event; later versions may add kinds.

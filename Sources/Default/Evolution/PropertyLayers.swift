@@ -93,7 +93,7 @@ final class PropertyLayers: @unchecked Sendable {
             guard let parsed = StoredTree.parse(data), parsed.format == format else { return nil }
             return parsed.tree
         case .string(let text) where format == .json && text.utf8.first == UInt8(ascii: "{"):
-            return StoredTree.parse(Data(utf8Of: text))?.tree
+            return StoredTree.parse(Data(text.utf8))?.tree
         default:
             return leaf(value)
         }

@@ -192,9 +192,6 @@ public struct QuarantinedValue: Equatable, Sendable {
 
     var schemaVersion: SchemaVersion? { version.flatMap { SchemaVersion(text: $0) } }
 
-    /// The value as a property-list object.
-    public var object: Any { value.object }
-
     /// The bytes as they were stored; nil when what was stored is not `Data`.
     public var data: Data? {
         if case .data(let data) = value { data } else { nil }

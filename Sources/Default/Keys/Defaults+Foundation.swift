@@ -13,12 +13,7 @@ extension Defaults.Proxy {
     public var numberValue: NSNumber { number ?? 0 }
 }
 
-extension CGFloat: EmptyValueProviding {
-    /// 0.
-    ///
-    /// The conformance needs the package's trait `Foundation`.
-    public static var emptyValue: CGFloat { CGFloat(0.0) }
-}
+extension CGFloat: EmptyValueProviding {}
 
 #if !canImport(Darwin)
 extension Defaults {

@@ -30,7 +30,7 @@ where
     /// This needs the package's trait `Foundation`.
     public convenience init(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = Value()
     ) {
         self.init(name, bridge: .collection(of: .object), default: makeDefault)
     }
@@ -47,7 +47,7 @@ where
     /// This needs the package's trait `Foundation`.
     public convenience init(
         _ name: String,
-        default makeDefault: @autoclosure @escaping @Sendable () -> Value = .emptyValue
+        default makeDefault: @autoclosure @escaping @Sendable () -> Value = Value()
     ) {
         self.init(name, bridge: .collection(of: .collection(of: .object)), default: makeDefault)
     }

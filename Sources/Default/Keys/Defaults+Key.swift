@@ -86,11 +86,6 @@ extension Defaults.Keys {
     public typealias Key = Defaults.Key
 }
 
-extension Defaults {
-    /// A key without the type of its values: an alias of ``Defaults/Keys``.
-    public typealias AnyKey = Keys
-}
-
 /// A key with the type of its values: an alias of ``Defaults/Key``.
 public typealias DefaultsKey = Defaults.Key
 
@@ -224,7 +219,7 @@ extension Defaults.Key {
 // Keys that need no default.
 extension Defaults.Key where Value: EmptyValueProviding & PropertyListConvertible {
     /// Creates a key that reads as 0, false or empty while nothing is stored.
-    public convenience init(_ name: String) { self.init(name, bridge: .native, constant: Value.emptyValue) }
+    public convenience init(_ name: String) { self.init(name, bridge: .native, constant: Value()) }
 }
 
 extension Defaults.Key where Value: OptionSet, Value.RawValue: PropertyListConvertible {
@@ -237,7 +232,7 @@ extension Defaults.Key where Value: EmptyValueProviding & Codable {
     /// Creates a key for an array or dictionary that is stored as JSON `Data`, and reads as empty while nothing is
     /// stored.
     @_disfavoredOverload
-    public convenience init(_ name: String) { self.init(name, bridge: .topLevel, constant: Value.emptyValue) }
+    public convenience init(_ name: String) { self.init(name, bridge: .topLevel, constant: Value()) }
 }
 
 extension Defaults {
@@ -253,16 +248,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or one of the store's. Values that
     ///   were converted before stay converted, unless the store has transactions: nothing has changed then.
     @discardableResult
-    public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] { try convertForms(of: keys) }
-
-    /// Stores the values of keys of the standard store in this library's own forms; see
-    /// ``convertForms(of:)-swift.method``.
-    @discardableResult
-    public static func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] {
-        try Defaults().convertForms(of: keys)
-    }
-
-    private func convertForms(of keys: [Keys]) throws(DefaultsError) -> [String] {
+    public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] {
         let suite = suite
         return try DefaultsError.wrapping(ErrorContext(in: suite)) {
             try suite.transaction { try keys.filter { try $0.convertForm(in: suite) }.map(\.name) }

@@ -13,7 +13,7 @@ where
     Value.StoredElement.RawValue: PropertyListConvertible
 {
     /// Creates a key for a collection of enums or option sets, which is stored as a collection of raw values.
-    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
+    public convenience init(_ name: String, default value: sending Value = Value()) {
         self.init(name, bridge: .collection(of: .rawValue(by: .native)), constant: value)
     }
 }
@@ -25,7 +25,7 @@ where
     Value.StoredElement.RawValue: PropertyListConvertible
 {
     /// Creates a key for a collection of enums or option sets that define how they are stored.
-    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
+    public convenience init(_ name: String, default value: sending Value = Value()) {
         self.init(name, bridge: .native, constant: value)
     }
 }
@@ -39,7 +39,7 @@ where
     Value.StoredElement.StoredElement.RawValue: PropertyListConvertible
 {
     /// Creates a key for a collection of collections of enums or option sets, which are stored as raw values.
-    public convenience init(_ name: String, default value: sending Value = .emptyValue) {
+    public convenience init(_ name: String, default value: sending Value = Value()) {
         self.init(name, bridge: .collection(of: .collection(of: .rawValue(by: .native))), constant: value)
     }
 }
@@ -99,18 +99,14 @@ extension Defaults.Key where Value == Any? {
     }
 }
 
-/// A type with an empty value (0, false, or an empty collection), so that a key for it needs no default.
+/// A type whose `init()` creates an empty value (0, false, or an empty collection), so that a key for it needs no
+/// default.
 ///
 /// A key for a type that does not conform, such as `Date`, does not compile without `default:`, unless it is a key for
 /// an optional.
 public protocol EmptyValueProviding {
-    /// The empty value: 0, false, or an empty collection. A key evaluates it once.
-    static var emptyValue: Self { get }
-}
-
-extension EmptyValueProviding where Self: Numeric {
-    /// 0.
-    public static var emptyValue: Self { 0 }
+    /// Creates the empty value: 0, false, or an empty collection. A key creates it once.
+    init()
 }
 
 extension Int: EmptyValueProviding {}
@@ -125,32 +121,10 @@ extension UInt32: EmptyValueProviding {}
 extension UInt64: EmptyValueProviding {}
 extension Float: EmptyValueProviding {}
 extension Double: EmptyValueProviding {}
-
-extension Decimal: EmptyValueProviding {
-    /// 0.
-    public static var emptyValue: Decimal { Decimal() }
-}
-
-extension EmptyValueProviding where Self: RangeReplaceableCollection {
-    /// No elements.
-    public static var emptyValue: Self { Self() }
-}
-
+extension Decimal: EmptyValueProviding {}
+extension Bool: EmptyValueProviding {}
 extension String: EmptyValueProviding {}
 extension Data: EmptyValueProviding {}
 extension Array: EmptyValueProviding {}
-
-extension Dictionary: EmptyValueProviding {
-    /// No entries.
-    public static var emptyValue: [Key: Value] { Dictionary() }
-}
-
-extension Set: EmptyValueProviding {
-    /// The empty set.
-    public static var emptyValue: Set { Set() }
-}
-
-extension Bool: EmptyValueProviding {
-    /// False.
-    public static var emptyValue: Bool { false }
-}
+extension Dictionary: EmptyValueProviding {}
+extension Set: EmptyValueProviding {}

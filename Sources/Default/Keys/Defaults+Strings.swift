@@ -26,8 +26,12 @@ extension Defaults {
         }
     }
 
-    /// Whether a value is stored under a key, or registered for it.
-    public func hasKey(_ key: String) -> Bool { self[key].exists }
+    /// Whether a value is stored under a key; sources and registered defaults don't count.
+    public func hasKey(_ key: String) -> Bool {
+        let suite = suite
+        TrackedKeys.access([key], in: suite)
+        return suite.ownValue(forKey: key) != nil
+    }
 
     /// Removes the values of keys, in one transaction if the store has transactions.
     ///
@@ -66,7 +70,7 @@ extension KeyAccess {
     }
 }
 
-// The instance members, for the standard store.
+// The members in everyday use, for the standard store. The others are called on `Defaults()`.
 extension Defaults {
     /// The value of a key in the standard store; see ``Defaults``.
     public static subscript<Value>(key: Key<Value>) -> Value {
@@ -109,23 +113,6 @@ extension Defaults {
         try Defaults().update(key, change)
     }
 
-    /// The values that were stored under a key of the standard store, could not be read as its type, and were replaced.
-    public static func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
-        try Defaults().quarantined(key)
-    }
-
-    /// Stores the newest quarantined value of a key of the standard store again that can be read as the key's type now.
-    @discardableResult
-    public static func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
-        try Defaults().restoreQuarantined(key)
-    }
-
-    /// Removes the values that were stored under a key of the standard store, could not be read as its type, and were
-    /// replaced.
-    public static func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
-        try Defaults().removeQuarantined(key)
-    }
-
     /// Whether a value is stored in the standard store under a key; the key's default does not count.
     public static func exists(key: Keys) -> Bool { Defaults().exists(key: key) }
 
@@ -140,9 +127,6 @@ extension Defaults {
 
     /// Removes all values from the standard store.
     public static func removeAll() { Defaults().removeAll() }
-
-    /// The names of the keys that have a value in the standard store, sorted.
-    public static var keys: [String] { Defaults().keys }
 }
 
 extension Defaults.Keys {
@@ -162,8 +146,7 @@ extension Defaults {
     /// `Value` in their name return 0, false or an empty value.
     public struct Proxy {
         let suite: any DefaultsStore
-        /// The key.
-        public let key: String
+        let key: String
 
         var stored: PropertyListValue? {
             TrackedKeys.access([key], in: suite)
@@ -176,15 +159,6 @@ extension Defaults {
 extension Defaults.Proxy: Sendable {}
 
 extension Defaults.Proxy {
-    /// Whether a value is stored; sources and registered defaults don't count.
-    public var exists: Bool {
-        TrackedKeys.access([key], in: suite)
-        return suite.ownValue(forKey: key) != nil
-    }
-
-    /// Removes the stored value; errors are reported to ``DefaultsDiagnostics``.
-    public func remove() { Defaults(suite: suite).remove(key) }
-
     /// The value as a property-list object.
     public var object: Any? { stored?.object }
 

@@ -1,6 +1,7 @@
 /// Access to single values of a store by typed keys or string keys.
 ///
-/// Static members use the platform's standard store, and instances any store:
+/// Static members use the platform's standard store, and instances any store. What is rarely called has no static form,
+/// such as ``quarantined(_:)`` and ``convertForms(of:)``: call it on `Defaults()`, the instance for the standard store.
 ///
 /// ```swift
 /// Defaults[.launchCount] += 1                                // the standard store
@@ -21,7 +22,7 @@
 /// exclusive access belongs to a thread.
 ///
 /// **Unreadable values are kept:** a stored value that can't be read as the key's type is quarantined before it is
-/// replaced; see ``quarantined(_:)-swift.method``.
+/// replaced; see ``quarantined(_:)``.
 ///
 /// An instance can be a global constant, and may be used from any task. So its store is `Sendable`, as those of this
 /// library are, or a `UserDefaults`:

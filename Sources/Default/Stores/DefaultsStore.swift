@@ -363,25 +363,26 @@ extension [StoreKey: PropertyListValue] {
         }
     }
 
-    /// The values by strings, which are equal if they are canonically equivalent: only one of several such keys is
-    /// included.
-    var byString: [String: PropertyListValue] {
-        var values: [String: PropertyListValue] = [:]
+    /// The values as objects by strings, which are equal if they are canonically equivalent: only one of several such
+    /// keys is included.
+    var objects: [String: Any] {
+        var objects: [String: Any] = [:]
         for (key, value) in self {
-            values[key.string] = value
+            objects[key.string] = value.object
         }
-        return values
+        return objects
     }
 }
 
-extension [String: PropertyListValue] {
-    /// The values with keys of a store, after all keys and values were checked.
-    func checked(in store: any DefaultsStore) throws(DefaultsError) -> [StoreKey: PropertyListValue] {
-        var checked: [StoreKey: PropertyListValue] = [:]
-        for (key, value) in self {
-            try value.checkDepth(forKey: key, in: store)
-            checked[try StoreKey(key)] = value
+extension [String: Any] {
+    /// The property-list values with keys of a store, after all keys and values were checked.
+    func checkedValues(in store: any DefaultsStore) throws(DefaultsError) -> [StoreKey: PropertyListValue] {
+        var values: [StoreKey: PropertyListValue] = [:]
+        for (key, object) in self {
+            let value = try PropertyListValue(object, forKey: key, in: store)
+            try value?.checkDepth(forKey: key, in: store)
+            values[try StoreKey(key)] = value
         }
-        return checked
+        return values
     }
 }

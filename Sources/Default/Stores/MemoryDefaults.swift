@@ -133,20 +133,20 @@ extension MemoryDefaults: DefaultsStore {
 extension MemoryDefaults: UserDefaultsVocabulary {
     /// Registers values for keys that have no stored value, for as long as the store exists.
     ///
-    /// - Parameter values: The values by their keys.
+    /// - Parameter defaults: Property-list values by their keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
-    public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
-        let checked = try values.checked(in: self)
-        registered.withLock { $0.replaceValues(with: checked) }
+    public func register(defaults: [String: Any]) throws(DefaultsError) {
+        let values = try defaults.checkedValues(in: self)
+        registered.withLock { $0.replaceValues(with: values) }
     }
 
     /// A snapshot of all keys and values, including those that are only registered.
-    public func allValues() -> [String: PropertyListValue] {
+    public func dictionaryRepresentation() -> [String: Any] {
         var values = registered.withLock { $0 }
         sources?.addFallbacks(to: &values)
         values.replaceValues(with: entries.withLock { $0 })
         sources?.addOverrides(to: &values)
-        return values.byString
+        return values.objects
     }
 }

@@ -7,7 +7,8 @@ public import Foundation
 /// A store that also has the methods of `UserDefaults`, with the same conversions.
 ///
 /// ``FileDefaults`` and ``MemoryDefaults`` conform, so that a test can use a `MemoryDefaults` where a program uses a
-/// `FileDefaults`. Mutating methods throw. Your own store gets all methods if it implements the two requirements below.
+/// `FileDefaults`. Mutating methods throw. Your own store gets the other methods if it implements the two requirements
+/// below.
 ///
 /// ```swift
 /// let suite: any UserDefaultsVocabulary = MemoryDefaults()
@@ -17,19 +18,19 @@ public import Foundation
 ///
 /// `UserDefaults` itself does not conform, because it has its own methods.
 public protocol UserDefaultsVocabulary: DefaultsStore {
-    /// Registers values for keys that have no stored value, for as long as the process runs. Nothing is stored.
+    /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
     ///
-    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same
-    ///   keys.
+    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for
+    ///   the same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
-    func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError)
+    func register(defaults: [String: Any]) throws(DefaultsError)
 
     /// A snapshot of all keys and values, including those that are only registered.
     ///
-    /// - Returns: The result of ``DefaultsStore/storedValue(forKey:)`` for each key. Only one of several canonically
+    /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically
     ///   equivalent keys is included.
-    func allValues() -> [String: PropertyListValue]
+    func dictionaryRepresentation() -> [String: Any]
 }
 
 extension UserDefaultsVocabulary {
@@ -106,12 +107,6 @@ extension UserDefaultsVocabulary {
     /// - Returns: The URL as it was set; a file URL for a string that is a path (with `~` for the home directory); nil
     ///   for anything else.
     public func url(forKey key: String) -> URL? { storedValue(forKey: key)?.asURL }
-
-    /// All keys and values, including those that are only registered.
-    ///
-    /// - Returns: The values by their keys, as returned by ``object(forKey:)``. Only one of several canonically
-    ///   equivalent keys is included.
-    public func dictionaryRepresentation() -> [String: Any] { allValues().mapValues(\.object) }
 }
 
 extension UserDefaultsVocabulary {
@@ -154,20 +149,6 @@ extension UserDefaultsVocabulary {
     ///   ``DefaultsError/Code/mandatory``, and all that may be removed has been.
     public func removeAll() throws(DefaultsError) {
         try StoreRemoval.removeAll(from: self)
-    }
-
-    /// Registers values for keys that have no stored value, for as long as the process runs; nothing is stored.
-    ///
-    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for
-    ///   the same keys.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
-    ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
-    public func register(defaults: [String: Any]) throws(DefaultsError) {
-        var values: [String: PropertyListValue] = [:]
-        for (key, object) in defaults {
-            values[key] = try PropertyListValue(object, forKey: key, in: self)
-        }
-        try registerValues(values)
     }
 
     /// Makes all previous writes durable, as ``DefaultsStore/flush()`` does.

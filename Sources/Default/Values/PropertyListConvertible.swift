@@ -311,8 +311,10 @@ extension ClosedRange: PropertyListConvertible where Bound: PropertyListConverti
 /// ``EmptyValueProviding``, can be the value of a typed key in the same way:
 ///
 /// ```swift
-/// struct Recents<Element>: PropertyListCollection {
+/// struct Recents<Element>: PropertyListCollection, EmptyValueProviding {
 ///     var elements: [Element] = []
+///
+///     init() {}
 ///
 ///     func propertyListValue(
 ///         of element: (Element) throws -> PropertyListValue

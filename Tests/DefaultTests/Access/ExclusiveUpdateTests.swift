@@ -113,8 +113,8 @@ private final class Gate: UserDefaultsVocabulary, Sendable {
     }
     func storedKeys() -> [String] { contents.storedKeys() }
     func flush() {}
-    func registerValues(_ values: [String: PropertyListValue]) {}
-    func allValues() -> [String: PropertyListValue] { contents.allValues() }
+    func register(defaults: [String: Any]) {}
+    func dictionaryRepresentation() -> [String: Any] { contents.dictionaryRepresentation() }
 
     func beginExclusiveAccess() throws {
         try counts.withLock {

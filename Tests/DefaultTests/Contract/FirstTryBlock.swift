@@ -428,7 +428,7 @@ struct FirstTryBlock {
         store[.table] = ["a": 1]
         #expect(store[.names] == ["a", 1])
         #expect(store.storedValue(forKey: "table") == .dictionary(["a": .integer(1)]))
-        let keys: [Defaults.AnyKey] = [.names, .table]
+        let keys: [Defaults.Keys] = [.names, .table]
         #expect(keys.map(\.name) == ["names", "table"])
     }
     #endif

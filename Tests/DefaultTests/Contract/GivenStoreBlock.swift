@@ -56,7 +56,7 @@ struct GivenStoreBlock {
                 try VisualSettings.remove(from: suite)
                 #expect(try VisualSettings.load(from: suite) == nil)
 
-                #expect(Defaults.keys == [])
+                #expect(Defaults().keys == [])
                 #expect(VisualSettings.read() == VisualSettings())
             }
         }

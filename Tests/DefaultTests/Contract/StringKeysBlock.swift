@@ -88,11 +88,11 @@ struct StringKeysBlock {
             #expect(Defaults["url"].string == "https://example.com/a")
             #expect(Defaults["string"].object as? String == "red")
             #expect(
-                Defaults.keys
+                Defaults().keys
                     == ["array", "bool", "data", "date", "dictionary", "double", "int", "string", "url"]
             )
-            Defaults["string"].remove()
-            #expect(!Defaults["string"].exists)
+            Defaults.remove("string")
+            #expect(!Defaults.hasKey("string"))
         }
     }
 

@@ -100,7 +100,7 @@ struct CompanionValueTests {
         #expect(kept.map(\.typeName) == ["Older", "V3"])
         #expect(kept.map(\.value) == [.string("text"), .data(bytes)])
         #expect(kept.map(\.data) == [nil, bytes])
-        #expect(kept.first?.object as? String == "text")
+        #expect(kept.first?.value.object as? String == "text")
         // The newer entry is not Data, and settings are only read from Data.
         #expect(try Recorded.V2.restoreQuarantined(in: store) == kept.last)
         #expect(store.storedValue(forKey: "Recorded") == .data(bytes))

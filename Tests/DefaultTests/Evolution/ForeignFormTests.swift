@@ -682,14 +682,14 @@ struct ForeignFormTests {
             try store.setStoredValue(.string(#""light""#), forKey: "theme")
             try store.setStoredValue(.string(#"{"x":5,"name":"q"}"#), forKey: "point")
             try store.setStoredValue(.integer(5), forKey: "count")
-            #expect(try Defaults.convertForms(of: theme, point, count, absent) == ["theme", "point"])
+            #expect(try Defaults().convertForms(of: theme, point, count, absent) == ["theme", "point"])
             #expect(store.storedValue(forKey: "theme") == .string("light"))
             #expect(store.storedValue(forKey: "count") == .integer(5))
             #expect(store.storedValue(forKey: "absent") == nil)
-            #expect(try Defaults.convertForms(of: theme, point) == [])
+            #expect(try Defaults().convertForms(of: theme, point) == [])
 
             try store.setStoredValue(.string(#""light""#), forKey: "theme")
-            expectError(.invalidKey) { try Defaults.convertForms(of: theme, Defaults.Key<Int>("a\0b")) }
+            expectError(.invalidKey) { try Defaults().convertForms(of: theme, Defaults.Key<Int>("a\0b")) }
             if kind != .userDefaults {
                 #expect(store.storedValue(forKey: "theme") == .string(#""light""#))
             }

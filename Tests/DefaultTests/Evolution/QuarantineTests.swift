@@ -36,7 +36,7 @@ struct QuarantineTests {
                 #expect(collector.events.first?.description.contains("\(key).quarantine") == true)
                 #expect(try Player.load(forKey: key) == Player(volume: index))
                 let kept = try #require(try Player.quarantined(forKey: key).first)
-                #expect(try PropertyListValue(object: kept.object) == PropertyListValue(object: object))
+                #expect(try PropertyListValue(object: kept.value.object) == PropertyListValue(object: object))
                 #expect(kept.data == object as? Data)
                 #expect(kept.typeName == "Player")
                 #expect(kept.date.timeIntervalSince(before) > -1 && kept.date.timeIntervalSinceNow < 1)
@@ -218,7 +218,7 @@ struct QuarantineTests {
                 try store.set("text \(index)", forKey: key)
                 try Player(volume: index).save(withKey: key)
                 #expect(try Player.load(forKey: key)?.volume == index)
-                #expect(try Player.quarantined(forKey: key).map { $0.object as? String } == ["text \(index)"])
+                #expect(try Player.quarantined(forKey: key).map { $0.value.object as? String } == ["text \(index)"])
                 // The name is the key's with a suffix if the limit leaves room for that.
                 let hasWholeName = key.utf8.count + ".quarantine".utf8.count <= 65_535
                 #expect(store.storedKeys().contains(key + ".quarantine") == hasWholeName)

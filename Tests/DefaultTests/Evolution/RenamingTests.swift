@@ -177,7 +177,7 @@ struct RenamingTests {
                     try Renamed.update { $0.color? += "!" }
                 }
                 #expect(try Renamed.load()?.color == "old!")
-                #expect(try Renamed.quarantined().first?.object as? NSObject == unreadable as? NSObject)
+                #expect(try Renamed.quarantined().first?.value.object as? NSObject == unreadable as? NSObject)
             }
             try store.removeObject(forKey: "First")
             try store.removeObject(forKey: "Renamed")

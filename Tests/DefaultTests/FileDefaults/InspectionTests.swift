@@ -21,14 +21,14 @@ struct FileDefaultsInspectionTests {
             #expect(sound.isIntact)
             #expect(sound.canListKeys)
             #expect(sound.fileSize == sound.liveSize)
-            #expect(sound.damagedBytes == 0)
-            #expect(!sound.hasUnfinishedWrite)
+            #expect(sound.damage.isEmpty)
+            #expect(sound.unfinishedBytes == 0)
             #expect(sound.damagedCopies.isEmpty)
 
             var bytes = try Data(contentsOf: journal)
             try (bytes + [1, 2]).write(to: journal)
             let unfinished = try FileDefaults.inspect(at: url)
-            #expect(unfinished.hasUnfinishedWrite && unfinished.unfinishedBytes == 2)
+            #expect(unfinished.unfinishedBytes == 2)
             #expect(unfinished.isIntact && unfinished.keyCount == 4)
             for text in ["the first", "the third"] {
                 let place = try #require(bytes.range(of: Data(text.utf8)))
@@ -41,9 +41,7 @@ struct FileDefaultsInspectionTests {
                 #expect(damaged.damage.count == 2)
                 let sizes = damaged.damage.map { $0.upperBound - $0.lowerBound }
                 #expect(sizes.allSatisfy { $0 > 20 })
-                #expect(damaged.damagedBytes == sizes[0] + sizes[1])
                 #expect(damaged.unfinishedBytes == 1)
-                #expect(damaged.hasUnfinishedWrite)
                 #expect(!damaged.isIntact)
                 #expect(damaged.damagedCopies.isEmpty)
             }
@@ -64,7 +62,7 @@ struct FileDefaultsInspectionTests {
             let gone = try FileDefaults.inspect(at: url)
             #expect(gone.formatVersion == nil)
             #expect((gone.fileSize, gone.keyCount, gone.recordCount) == (0, 0, 0))
-            #expect(gone.isIntact && gone.canListKeys && !gone.hasUnfinishedWrite)
+            #expect(gone.isIntact && gone.canListKeys && gone.unfinishedBytes == 0)
             #expect(gone.damagedCopies.map(\.fileSize) == [5, UInt64(bytes.count + 1), 7])
             #expect(gone.damagedCopies.first?.name == "journal.damaged-0")
         }
@@ -102,7 +100,7 @@ struct FileDefaultsInspectionTests {
             let found = try FileDefaults.inspect(at: url)
             #expect(found.formatVersion == 2 && found.fileSize == UInt64(future.count))
             #expect(!found.canListKeys && found.keyCount == 0 && found.recordCount == 0)
-            #expect(found.isIntact && found.damagedBytes == 0)
+            #expect(found.isIntact && found.damage.isEmpty)
             expectError(.newerFormat) { try FileDefaults(readingFrom: url) }
         }
     }

@@ -80,7 +80,7 @@ struct ReadingFromTests {
                 (.writeFailed, { container.remove() }), (.writeFailed, { reader.setValue(2, forKey: "n") }),
                 (.writeFailed, { reader.df.store(2, forKey: "n") }),
                 (.removalFailed, { defaults.remove("n") }), (.removalFailed, { defaults.reset(key) }),
-                (.removalFailed, { defaults.removeAll() }), (.removalFailed, { defaults["n"].remove() }),
+                (.removalFailed, { defaults.removeAll() }), (.removalFailed, { defaults.remove("n") }),
                 (.removalFailed, { key.reset(in: reader) }),
             ]
             for (number, (kind, change)) in changes.enumerated() {

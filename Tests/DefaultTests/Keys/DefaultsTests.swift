@@ -299,8 +299,8 @@ struct DefaultsTests {
             try store.set("many", forKey: "count")
             let bodies: [() throws -> Void] = [
                 { _ = try defaults.quarantined(.count) }, { try defaults.restoreQuarantined(.count) },
-                { try defaults.removeQuarantined(.count) }, { _ = try Defaults.quarantined(.count) },
-                { try Defaults.restoreQuarantined(.count) }, { try Defaults.removeQuarantined(.count) },
+                { try defaults.removeQuarantined(.count) }, { _ = try Defaults().quarantined(.count) },
+                { try Defaults().restoreQuarantined(.count) }, { try Defaults().removeQuarantined(.count) },
             ]
             for body in bodies {
                 let error = expectError(.typeMismatch, from: body)
@@ -399,14 +399,14 @@ struct DefaultsTests {
             Defaults[.level] = 1
             try store.set(1, forKey: "precomposed \u{E9}")
             try store.set(1, forKey: "precomposed e\u{301}")
-            #expect(Defaults.keys.contains("count"))
+            #expect(Defaults().keys.contains("count"))
             Defaults.reset(.count, .flag)
             #expect(!Defaults.exists(key: .count))
             #expect(!Defaults.exists(key: .flag))
             #expect(Defaults.exists(key: .level))
             Defaults.removeAll()
             #expect(!Defaults.exists(key: .level))
-            #expect(Defaults.keys == [])
+            #expect(Defaults().keys == [])
             #expect(store.object(forKey: "precomposed \u{E9}") == nil)
             #expect(store.object(forKey: "precomposed e\u{301}") == nil)
         }
@@ -499,7 +499,7 @@ struct DefaultsTests {
             let text = DefaultsKey<String?>("static")
             try store.set("text", forKey: "static")
             expectEvents([.quarantined]) { Defaults[number] = 1 }
-            #expect(try Defaults.quarantined(number).map(\.value) == [.string("text")])
+            #expect(try Defaults().quarantined(number).map(\.value) == [.string("text")])
             #expect(try Defaults.load(number) == 1)
             try Defaults.save(2, for: number)
             let sum = try Defaults.update(number) { value in
@@ -508,10 +508,10 @@ struct DefaultsTests {
             }
             #expect(sum == 3 && store.storedValue(forKey: "static") == .integer(3))
             #expect(Defaults.exists(key: number) && Defaults.hasKey("static") && !Defaults.hasKey("other"))
-            #expect(try Defaults.restoreQuarantined(text)?.value == .string("text"))
+            #expect(try Defaults().restoreQuarantined(text)?.value == .string("text"))
             #expect(store.storedValue(forKey: "static") == .string("text"))
-            #expect(try Defaults.quarantined(number).map(\.value) == [.integer(3)])
-            try Defaults.removeQuarantined(number)
+            #expect(try Defaults().quarantined(number).map(\.value) == [.integer(3)])
+            try Defaults().removeQuarantined(number)
             #expect(store.storedKeys() == ["static"])
             Defaults["other"] = "x"
             Defaults.remove("static", "other")

@@ -135,7 +135,7 @@ struct LaunchArgumentKeyTests {
     func registeredDefaults(kind: StoreKind) throws {
         try kind.withStore { store in
             guard let store = store as? any UserDefaultsVocabulary else { return }
-            try store.registerValues(["n": .string("many")])
+            try store.register(defaults: ["n": "many"])
             Defaults(suite: store)[Self.number] = 7
             #expect(store.storedKeys() == ["n"])
             #expect(store.storedValue(forKey: "n") == .integer(7))
@@ -162,7 +162,7 @@ struct LaunchArgumentKeyTests {
         for (number, (key, change)) in changes.enumerated() {
             try kind.withStore { store in
                 let vocabulary = try #require(store as? any UserDefaultsVocabulary)
-                try vocabulary.registerValues(registered)
+                try vocabulary.register(defaults: registered)
                 let collector = EventCollector()
                 try collector.collect { try change(store) }
                 #expect(collector.events.allSatisfy { $0.kind == .readFailed }, "change \(number)")
@@ -186,7 +186,7 @@ struct LaunchArgumentKeyTests {
             let defaults = Defaults(suite: store)
             try Quarantine(key: "n", type: Int.self, store: store).add(.integer(5))
             // The form of another library for a list.
-            try vocabulary.registerValues(["n": .integer(8), "list": .data(Data("[1, 2]".utf8))])
+            try vocabulary.register(defaults: ["n": 8, "list": Data("[1, 2]".utf8)])
             #expect(defaults[Self.list] == [1, 2])
             #expect(try defaults.convertForms(of: Self.list, Self.number) == [])
             #expect(store.storedKeys() == ["n.quarantine"])

@@ -56,9 +56,9 @@ final class OwnStore: UserDefaultsVocabulary, @unchecked Sendable {
 
     func flush() {}
 
-    func registerValues(_ values: [String: PropertyListValue]) {}
+    func register(defaults: [String: Any]) {}
 
-    func allValues() -> [String: PropertyListValue] { lock.withLock { rows } }
+    func dictionaryRepresentation() -> [String: Any] { lock.withLock { rows.mapValues(\.object) } }
 }
 
 /// A source whose values a test changes.

@@ -140,7 +140,7 @@ struct SourceFileTests {
             try FileManager.default.createSymbolicLink(at: place("loop"), withDestinationURL: place("loop"))
             #expect(reason(place("loop")).contains("can't be used"))
             try FileManager.default.createDirectory(at: place("empty"), withIntermediateDirectories: false)
-            expectEvents([.sourceUnusable]) { _ = MemoryDefaults(fallbacks: [.file(place("empty"))]).allValues() }
+            expectEvents([.sourceUnusable]) { _ = MemoryDefaults(fallbacks: [.file(place("empty"))]).string(forKey: "a") }
             #expect(reason(place("missing/below")) == "" && reason(URL(string: "https://example.com/a")!) != "")
             try write("{\"a\": \"\u{FFFD}\"}".replacing("\u{FFFD}", with: "x"), to: place("text"))
             try Data([0x7B, 0x22, 0x61, 0x22, 0x3A, 0x22, 0xFF, 0x22, 0x7D]).write(to: place("bytes"))

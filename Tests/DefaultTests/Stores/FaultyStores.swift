@@ -623,7 +623,7 @@ struct TransactionUndoneByWrites: FaultyStore {
     let base = MemoryDefaults()
     func transaction<Result>(_ body: () throws -> Result) throws -> Result {
         try base.withExclusiveAccess {
-            let before = base.allValues()
+            let before = base.storedKeys().reduce(into: [:]) { $0[$1] = base.storedValue(forKey: $1) }
             do {
                 return try body()
             } catch {

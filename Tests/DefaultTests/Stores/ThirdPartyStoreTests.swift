@@ -84,8 +84,8 @@ private struct FailingStore: UserDefaultsVocabulary {
     func storedKeys() -> [String] { ["k"] }
     func flush() throws { throw Outage() }
     var storeDescription: String { "FailingStore" }
-    func registerValues(_ values: [String: PropertyListValue]) {}
-    func allValues() -> [String: PropertyListValue] { [:] }
+    func register(defaults: [String: Any]) {}
+    func dictionaryRepresentation() -> [String: Any] { [:] }
 }
 
 /// A store that expects every change under its exclusive access.
@@ -240,7 +240,7 @@ struct ThirdPartyStoreTests {
             (.writeFailed, { defaults["k"] += 1 }), (.writeFailed, { defaults["k"] -= 0.5 }),
             (.writeFailed, { store.df.store(1, forKey: "k") }), (.writeFailed, { store.setValue(1, forKey: "k") }),
             (.writeFailed, { KeyValueContainer<Int>(storage: store, key: "k").value = 1 }),
-            (.removalFailed, { defaults.remove("k", "l") }), (.removalFailed, { defaults["k"].remove() }),
+            (.removalFailed, { defaults.remove("k", "l") }), (.removalFailed, { defaults.remove("k") }),
             (.removalFailed, { defaults.reset(key) }), (.removalFailed, { key.reset(in: store) }),
             (.removalFailed, { defaults.removeAll() }),
         ]

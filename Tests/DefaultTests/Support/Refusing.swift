@@ -10,6 +10,6 @@ struct Refusing: UserDefaultsVocabulary {
     func storedKeys() -> [String] { [] }
     func flush() throws { throw Refusal() }
     func checkAvailability() throws { throw Refusal() }
-    func registerValues(_ values: [String: PropertyListValue]) {}
-    func allValues() -> [String: PropertyListValue] { [:] }
+    func register(defaults: [String: Any]) {}
+    func dictionaryRepresentation() -> [String: Any] { [:] }
 }

@@ -505,7 +505,6 @@ private enum Word: String, PropertyListConvertible {
 /// A custom collection, as in the documentation.
 private struct Recents<Element>: EmptyValueProviding {
     var elements: [Element] = []
-    static var emptyValue: Recents { Recents() }
 }
 
 extension Recents: PropertyListCollection {

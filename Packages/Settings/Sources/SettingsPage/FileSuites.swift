@@ -157,7 +157,7 @@ extension FileDefaults.Inspection {
                 """
             notes.append(ConditionNote(.problem, "Damaged", text))
         }
-        if hasUnfinishedWrite {
+        if unfinishedBytes > 0 {
             let text =
                 "The last \(unfinishedBytes) bytes are of a write that goes on, or was cut short; it counts for nothing."
             notes.append(ConditionNote(.information, "Unfinished", text))

@@ -24,7 +24,7 @@ package struct SuiteContents {
     /// What a suite holds at one moment.
     package init(of suite: FileDefaults) throws {
         // Read one by one, two keys that are always changed together could be seen at different times.
-        let values = suite.allValues()
+        let values = try suite.dictionaryRepresentation().mapValues(PropertyListValue.init(object:))
         let keys = suite.storedKeys()
         if keys.count == values.count {
             entries = values.map { Entry(key: $0, value: $1) }

@@ -29,7 +29,7 @@ struct Verify: ParsableCommand {
                 "A damaged journal was backed up as \(url.appending(path: copy.name).plainPath.escapedForTerminal).\n"
             )
         }
-        if found.hasUnfinishedWrite {
+        if found.unfinishedBytes > 0 {
             try write("The last \(found.unfinishedBytes) bytes are of a write that was cut short.\n")
         }
         guard found.isIntact else {

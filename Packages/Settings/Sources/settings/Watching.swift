@@ -49,7 +49,7 @@ struct Watch: AsyncParsableCommand {
         // A write that is going on looks like one that was cut short.
         for _ in 0..<8 {
             let found = try FileDefaults.inspect(at: url)
-            if found.isIntact, !found.hasUnfinishedWrite, found.formatVersion != nil { return try suite.existing() }
+            if found.isIntact, found.unfinishedBytes == 0, found.formatVersion != nil { return try suite.existing() }
         }
         return try suite.reading()
     }

@@ -67,7 +67,7 @@ extension FileDefaults {
         public var liveSize: UInt64 { found.liveBytes }
         /// The parts of the journal that can't be used, as offsets in bytes.
         public var damage: [Range<UInt64>] { found.damage }
-        /// The number of bytes at the journal's end of a write that was cut short.
+        /// The number of bytes at the journal's end of a write that was cut short; 0 when there is none.
         ///
         /// It was never acknowledged, and is not damage.
         public var unfinishedBytes: UInt64 { found.tornBytes }
@@ -78,12 +78,6 @@ extension FileDefaults {
         /// Whether the keys can be listed by opening the suite: not if a later version of the library wrote it, nor if
         /// nothing is left of the header of a journal.
         public var canListKeys: Bool { found.isReadable }
-
-        /// The number of bytes in the parts of the journal that can't be used.
-        public var damagedBytes: UInt64 { damage.reduce(0) { sum, range in sum + UInt64(range.count) } }
-
-        /// Whether the journal ends in a write that was cut short.
-        public var hasUnfinishedWrite: Bool { unfinishedBytes > 0 }
 
         /// Whether nothing of the journal is damaged.
         public var isIntact: Bool { found.isIntact }

@@ -19,7 +19,7 @@ internal import DefaultJournal
 /// ## Guarantees
 ///
 /// - When a mutating call returns, the change survives even if the process is killed at any instant. After ``flush()``,
-///   or with ``Durability-swift.enum/everyWrite``, it also survives a loss of power.
+///   or with ``Durability/everyWrite``, it also survives a loss of power.
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
 ///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
 /// - Setting the value that is already stored writes nothing.
@@ -54,7 +54,7 @@ public final class FileDefaults: Sendable {
     }
 
     /// When changes made through this object reach the disk.
-    public let durability: Durability
+    let durability: Durability
 
     private let suites: PerProcess<FileSuite>
     /// The suite of this process.
@@ -308,7 +308,7 @@ extension FileDefaults: DefaultsStore {
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
     ///
-    /// If values were changed with ``Durability-swift.enum/everyWrite``, the outermost call puts them on the disk. A
+    /// If values were changed with ``Durability/everyWrite``, the outermost call puts them on the disk. A
     /// failure is reported as ``DefaultsDiagnostics/Event/Kind/writeFailed``;
     /// ``withExclusiveAccess(_:)`` throws it.
     public func endExclusiveAccess() {
@@ -317,7 +317,7 @@ extension FileDefaults: DefaultsStore {
 
     /// Runs a body during which no other thread or process changes the suite.
     ///
-    /// Calls nest. If the body changes values with ``Durability-swift.enum/everyWrite``, the outermost call puts them
+    /// Calls nest. If the body changes values with ``Durability/everyWrite``, the outermost call puts them
     /// on the disk when it has ended the access, so that other writers don't wait for the disk.
     ///
     /// - Parameter body: Runs once.
@@ -402,22 +402,22 @@ extension FileDefaults: UserDefaultsVocabulary {
     ///
     /// They apply to every object for the suite in this process, and to no other suite.
     ///
-    /// - Parameter values: The values by their keys. They replace values that were registered earlier for the same
-    ///   keys.
+    /// - Parameter defaults: Property-list values by their keys. They replace values that were registered earlier for
+    ///   the same keys.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
-    public func registerValues(_ values: [String: PropertyListValue]) throws(DefaultsError) {
-        suite.register(try values.checked(in: self))
+    public func register(defaults: [String: Any]) throws(DefaultsError) {
+        suite.register(try defaults.checkedValues(in: self))
     }
 
     /// A snapshot of all keys and values: those of sources, stored values and registered ones.
-    public func allValues() -> [String: PropertyListValue] {
+    public func dictionaryRepresentation() -> [String: Any] {
         let suite = self.suite.openIfPossible()
         var values = suite?.state.registeredValues ?? self.suite.registeredValues
         sources?.addFallbacks(to: &values)
         values.replaceValues(with: suite?.values ?? [:])
         sources?.addOverrides(to: &values)
-        return values.byString
+        return values.objects
     }
 }
 

@@ -190,5 +190,7 @@ enum SettingsWriting {
 extension LaunchArguments: DefaultsSource {
     var name: String { "the launch arguments" }
 
-    func values() -> [String: PropertyListValue] { entries.byString }
+    func values() -> [String: PropertyListValue] {
+        Dictionary(entries.map { ($0.key.string, $0.value) }) { $1 }
+    }
 }

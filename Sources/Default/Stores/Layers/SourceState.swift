@@ -130,7 +130,9 @@ final class SourceState: @unchecked Sendable {
             guard let file = entry.source as? FileSource else {
                 guard found.isOutdated else { return }
                 found.isOutdated = false
-                found.values = Self.keyed(try entry.source.values())
+                // Keys that only Swift's strings take for the same one are several arguments.
+                let arguments = (entry.source as? LaunchArguments)?.entries
+                found.values = try arguments ?? Self.keyed(entry.source.values())
                 found.fault = nil
                 return
             }
