@@ -290,7 +290,7 @@ extension LocalizedError {
 }
 extension Error { public var localizedDescription: String { "" } }
 // corefoundation/cgfloat, foundation/posixerror
-public struct CGFloat: Sendable, Hashable, Codable { public init(_ v: Double) {} }
+public struct CGFloat: Sendable, Hashable, Codable { public init() {}; public init(_ v: Double) {} }
 extension Double { public init(_ other: CGFloat) { self = 0 } }
 public struct POSIXError: Error {
     public typealias Code = POSIXErrorCode
