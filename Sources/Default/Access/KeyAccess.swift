@@ -126,13 +126,11 @@ extension KeyAccess {
     ///
     /// - Throws: `mandatory` when some may not be removed and the others have been; errors of the store.
     static func removeAll(from store: any DefaultsStore) throws(DefaultsError) {
-        let keys = store.storedKeys()
-        defer {
-            for key in keys {
-                store.notifyChange(forKey: key)
-            }
+        let removal = try StoreRemoval(of: store)
+        for key in removal.keys {
+            store.notifyChange(forKey: key)
         }
-        try StoreRemoval.removeAll(from: store)
+        if let refusal = removal.refusal { throw refusal }
     }
 }
 

@@ -26,11 +26,11 @@ extension Defaults {
         }
     }
 
-    /// Whether a value is stored under a key; sources and registered defaults don't count.
+    /// Whether a value is stored under a key, or registered for it; values of sources don't count.
     public func hasKey(_ key: String) -> Bool {
         let suite = suite
         TrackedKeys.access([key], in: suite)
-        return suite.ownValue(forKey: key) != nil
+        return (suite.ownValue(forKey: key) ?? suite.registeredValue(forKey: key)) != nil
     }
 
     /// Removes the values of keys, in one transaction if the store has transactions.

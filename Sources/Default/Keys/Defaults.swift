@@ -130,7 +130,7 @@ extension Defaults {
         }
     }
 
-    /// Whether a value is stored under a key; sources, registered defaults and the key's default don't count.
+    /// Whether a value is stored under a key, or registered with the store; sources and the key's default don't count.
     public func exists(key: Keys) -> Bool { hasKey(key.name) }
 
     /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read

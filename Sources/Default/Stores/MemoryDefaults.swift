@@ -139,6 +139,7 @@ extension MemoryDefaults: UserDefaultsVocabulary {
     public func register(defaults: [String: Any]) throws(DefaultsError) {
         let values = try defaults.checkedValues(in: self)
         registered.withLock { $0.replaceValues(with: values) }
+        sources?.forget()
     }
 
     /// A snapshot of all keys and values, including those that are only registered.

@@ -148,7 +148,7 @@ extension UserDefaultsVocabulary {
     /// - Throws: ``DefaultsError``. Nothing has changed then, if the store has transactions; unless the code is
     ///   ``DefaultsError/Code/mandatory``, and all that may be removed has been.
     public func removeAll() throws(DefaultsError) {
-        try StoreRemoval.removeAll(from: self)
+        if let refusal = try StoreRemoval(of: self).refusal { throw refusal }
     }
 
     /// Makes all previous writes durable, as ``DefaultsStore/flush()`` does.
@@ -167,31 +167,33 @@ extension UserDefaultsVocabulary {
 }
 
 /// The removal of all that a store holds.
-enum StoreRemoval {
+struct StoreRemoval {
+    /// The keys whose values were removed.
+    private(set) var keys: [String] = []
+    /// Why some may not be removed; nil if all were.
+    private(set) var refusal: DefaultsError?
+
     /// Removes all stored values that may be removed, in one transaction if the store has transactions.
     ///
-    /// - Returns: The keys.
-    /// - Throws: Errors of the store; nothing has changed then, if it has transactions. `mandatory` for keys that are,
-    ///   when the others have been removed.
-    @discardableResult
-    static func removeAll(from store: some DefaultsStore) throws(DefaultsError) -> [String] {
-        var refusal: DefaultsError?
-        var keys: [String] = []
+    /// - Throws: Errors of the store; nothing has changed then, if it has transactions.
+    init(of store: any DefaultsStore) throws(DefaultsError) {
+        var removal = (keys: [String](), refusal: DefaultsError?.none)
         try DefaultsError.wrapping(ErrorContext(in: store)) {
             // In a transaction, so that nothing is stored between listing the keys and removing them.
             try store.transaction {
-                (refusal, keys) = (nil, [])
+                removal = ([], nil)
                 for key in store.storedKeys() {
                     do {
-                        try store.setStoredValue(nil, forKey: key)
-                        keys.append(key)
+                        try DefaultsError.wrapping(ErrorContext(key, in: store)) {
+                            try store.setStoredValue(nil, forKey: key)
+                        }
+                        removal.keys.append(key)
                     } catch let error as DefaultsError where error.code == .mandatory {
-                        refusal = refusal ?? error
+                        removal.refusal = removal.refusal ?? error
                     }
                 }
             }
         }
-        if let refusal { throw refusal }
-        return keys
+        (keys, refusal) = removal
     }
 }

@@ -319,7 +319,7 @@ struct LayeredSettingsTests {
                 }
                 #expect(Set(collector.events.map(\.kind)) == [.sourceUnusable] && collector.events.count == 2)
                 let text = collector.events.map { "\($0)" }.joined()
-                #expect(text.contains("\"size\" is not of type Int") && text.contains("it is not an object"))
+                #expect(text.contains("\"size\" is not of type Int") && text.contains("it is not of type Deck"))
                 #expect(!text.contains("stored value was left unchanged"))
                 #expect(try Deck.quarantined(in: store).isEmpty)
                 #expect(try stored(in: store) == ["isMuted": true])

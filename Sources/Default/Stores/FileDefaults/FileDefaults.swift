@@ -408,6 +408,7 @@ extension FileDefaults: UserDefaultsVocabulary {
     ///   ``DefaultsError/Code/unsupportedValue``. Nothing is registered then.
     public func register(defaults: [String: Any]) throws(DefaultsError) {
         suite.register(try defaults.checkedValues(in: self))
+        sources?.forget()
     }
 
     /// A snapshot of all keys and values: those of sources, stored values and registered ones.

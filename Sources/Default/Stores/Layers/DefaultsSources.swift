@@ -155,6 +155,9 @@ extension DefaultsSources {
         withSnapshot { $0.valueAbove(StoreKey(unchecked: key)) != nil }
     }
 
+    /// Forgets what is remembered of settings, since what is registered has changed.
+    func forget() { states.current.forget() }
+
     /// Looks for changes now, however long ago the last look was.
     package func look() { states.current.look() }
 }

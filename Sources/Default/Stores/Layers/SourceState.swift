@@ -67,6 +67,9 @@ final class SourceState: @unchecked Sendable {
         if hasFiles, schedule.takeDue() { look() }
     }
 
+    /// Forgets what is remembered of settings, since something else that they depend on has changed.
+    func forget() { snapshot.withLock { $0 = SourceSnapshot(above: $0.above, below: $0.below) } }
+
     /// Looks at all sources, and notifies the store's observers of what has changed.
     ///
     /// - Parameter isFirst: Whether nothing was known before, so that nothing has changed.
