@@ -181,8 +181,9 @@ extension DefaultsError {
         /// The stored value can't be used and could not be quarantined, so it was not replaced.
         public static let quarantineFailed = Code("quarantineFailed")
 
-        /// A key, or the whole store, can't be written: a mandatory source has a value for it, or can't be used. Nothing
-        /// was stored.
+        /// A mandatory source has a value for the key, or can't be used, so that nothing may be written.
+        ///
+        /// Nothing was stored.
         public static let mandatory = Code("mandatory")
         /// A source can't be used, or a part of it.
         public static let sourceUnusable = Code("sourceUnusable")
@@ -393,7 +394,8 @@ extension DefaultsError {
         return DefaultsError(.mandatory, context, reason, causedBy: fault)
     }
 
-    static func mandatory(_ properties: [(name: String, origin: DefaultsOrigin)], _ context: ErrorContext) -> DefaultsError
+    static func mandatory(_ properties: [(name: String, origin: DefaultsOrigin)], _ context: ErrorContext)
+        -> DefaultsError
     {
         let names = properties.map { "\($0.name.debugDescription) (\($0.origin.name))" }.joined(separator: ", ")
         let reason = """

@@ -166,7 +166,11 @@ final class PropertyLayers: @unchecked Sendable {
         var fields: Fields = [:]
         for name in knownNames(besides: defaultFields) {
             guard let value = variables.value(ofProperty: name, of: identifier) else { continue }
-            if case .string(let text) = value { fields[name] = leaf(.string(text)) } else { fields[name] = tree(of: value) }
+            if case .string(let text) = value {
+                fields[name] = leaf(.string(text))
+            } else {
+                fields[name] = tree(of: value)
+            }
         }
         return fields
     }
@@ -322,7 +326,9 @@ final class PropertyLayers: @unchecked Sendable {
         return (try? coder.encodeTopLevel(value)).flatMap { StoredTree.parse($0)?.tree.fields }
     }
 
-    private func decode(_ data: Data) throws -> any Decodable { try coder.decodeTopLevel(anyOf: newest.type, from: data) }
+    private func decode(_ data: Data) throws -> any Decodable {
+        try coder.decodeTopLevel(anyOf: newest.type, from: data)
+    }
 
     private func decode(_ fields: Fields) throws -> any Decodable {
         guard let data = StoredTree.object(fields).data(in: format) else { throw UnexpectedValue() }
@@ -334,7 +340,8 @@ final class PropertyLayers: @unchecked Sendable {
     /// - Parameters:
     ///   - own: What is stored; nil for nothing.
     ///   - registered: What is registered; nil for nothing.
-    ///   - initial: What takes the place of the type's default value; nil for that itself.
+    ///   - initial: The value that takes the place of the type's default; nil for that itself.
+    /// - Returns: The value.
     func effective(
         own: Fields?,
         registered: Fields?,
@@ -424,14 +431,17 @@ final class PropertyLayers: @unchecked Sendable {
         var refused: [(name: String, origin: DefaultsOrigin)] = []
     }
 
-    /// Finds out what to store of a new value: what the caller has changed from the effective value, and what was
-    /// stored before. What sources say stays theirs.
+    /// Finds out which fields of a new value to store.
+    ///
+    /// Those are the ones that the caller has changed from the effective value, and those that were stored before. What
+    /// sources say stays theirs.
     ///
     /// - Parameters:
     ///   - new: The new value's fields.
     ///   - own: What is stored; nil for nothing.
     ///   - effective: The effective value over the type's own default; nil if there is none.
     ///   - registered: What is registered; nil for nothing.
+    /// - Returns: The changes.
     func changes(to new: Fields, own: Fields?, effective: Effective?, registered: Fields?) -> Changes {
         let stored = own ?? [:]
         let before = effective?.fields ?? [:]

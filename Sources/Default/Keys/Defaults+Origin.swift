@@ -11,6 +11,7 @@ extension Defaults {
     /// Whether the value of a key is mandatory, so that it can't be changed.
     ///
     /// - Parameter key: The key.
+    /// - Returns: True if a mandatory source has a value for the key.
     public func isForced(_ key: Keys) -> Bool { origin(of: key)?.kind == .mandatory }
 
     /// Whether the value of a key in the standard store is mandatory, so that it can't be changed.

@@ -439,7 +439,12 @@ extension DefaultStorable {
 
     /// The same for layers that were found before; nil for those that are stored alone.
     ///
-    /// - Parameter initial: What takes the place of the type's default value while nothing is stored.
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - key: The key to read; nil for the type's own.
+    ///   - layers: The layers.
+    ///   - initial: The value that takes the place of the type's default while nothing is stored.
+    /// - Returns: The outcome.
     static func reading(
         from store: any DefaultsStore,
         forKey key: String?,

@@ -23,7 +23,9 @@ struct LayeredSettings {
         let identifiers: [String]
         let last = Locked<(any AnyObject & Sendable)?>(nil)
 
-        init(_ layers: PropertyLayers?, _ identifiers: [String]) { (self.layers, self.identifiers) = (layers, identifiers) }
+        init(_ layers: PropertyLayers?, _ identifiers: [String]) {
+            (self.layers, self.identifiers) = (layers, identifiers)
+        }
     }
 
     /// The value that was read last.
@@ -121,7 +123,9 @@ struct LayeredSettings {
         own.map { layers.ownFields(of: $0.data, read: .init(value: $0.value, form: $0.form)) }
     }
 
-    private func value(over own: StoredSettings?, default initial: (any DefaultStorable)? = nil) -> (any DefaultStorable)? {
+    private func value(over own: StoredSettings?, default initial: (any DefaultStorable)? = nil) -> (
+        any DefaultStorable
+    )? {
         if layers.isOneValue { return layers.wholeValue(own: own?.value) as? any DefaultStorable }
         let initial = own == nil ? initial : nil
         let found = layers.effective(own: ownFields(own), registered: registeredFields(), default: initial)
@@ -223,7 +227,9 @@ extension LayeredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(FastPathUnavailable) -> Settings {
-        guard let memory = memory(of: type, in: store, forKey: key), let last = memory.last.withLock({ $0 }) else { throw FastPathUnavailable() }
+        guard let memory = memory(of: type, in: store, forKey: key), let last = memory.last.withLock({ $0 }) else {
+            throw FastPathUnavailable()
+        }
         // The memory is that of the type.
         let known = unsafeDowncast(last, to: LastRead<Settings>.self)
         guard known.isShared, known.own.isSame(as: ownValue(under: memory.identifiers, in: store)) else {

@@ -25,8 +25,8 @@ struct JSONDocument {
     ///
     /// A null inside says nothing: its name, or its place in an array, is left out.
     ///
-    /// - Throws: Where the text isn't JSON, has a name twice, nests too deeply, or has a number that doesn't fit into 64
-    ///   bits.
+    /// - Throws: Where the text isn't JSON, has a name twice, nests too deeply, or has a number that doesn't fit into
+    ///   64 bits.
     static func value(of bytes: [UInt8]) throws(Fault) -> PropertyListValue? {
         var document = JSONDocument(bytes)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { document.position = 3 }
@@ -64,7 +64,8 @@ struct JSONDocument {
         case UInt8(ascii: "["): return try readArray(depth: depth)
         case UInt8(ascii: "\""): return .string(try readString())
         case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try readNumber()
-        case nil: throw fault(position == 0 || bytes.allSatisfy { $0 <= 0x20 } ? "the text is empty" : "the end is missing")
+        case nil:
+            throw fault(position == 0 || bytes.allSatisfy { $0 <= 0x20 } ? "the text is empty" : "the end is missing")
         default: return try readWord()
         }
     }
@@ -144,7 +145,9 @@ struct JSONDocument {
             if let integer = UInt64(text) { return .unsigned(integer) }
             throw fault("a number doesn't fit into 64 bits", at: start)
         }
-        guard let real = Double(text), real.isFinite else { throw fault("a number doesn't fit into 64 bits", at: start) }
+        guard let real = Double(text), real.isFinite else {
+            throw fault("a number doesn't fit into 64 bits", at: start)
+        }
         return .real(real)
     }
 

@@ -58,6 +58,7 @@ package final class FolderWatch: DirectoryWatch, @unchecked Sendable {
     ///   - path: The folder's path; links are followed.
     ///   - onChange: Called on a thread of the library after each change in the folder, and once a second. The calls
     ///     don't overlap.
+    /// - Returns: The watch.
     package static func begin(_ path: String, onChange: @escaping @Sendable () -> Void) -> FolderWatch {
         let watch = FolderWatch(path, onChange: onChange)
         if DirectoryEvents.isSupported { watch.watchPresentFolder() }
@@ -197,7 +198,8 @@ final class JournalWatcher: @unchecked Sendable {
     ///
     /// - Returns: The error if the system refuses, so that changes are looked for by polling.
     /// - Throws: An error if no thread could be started; nothing is watched then.
-    func watch(_ directory: Int32, for watch: DirectoryWatch, calls: SystemCalls) throws(JournalError) -> JournalError? {
+    func watch(_ directory: Int32, for watch: DirectoryWatch, calls: SystemCalls) throws(JournalError) -> JournalError?
+    {
         // An event of the directory can't be missed: it is assigned to a watch under the lock.
         lock.lock()
         defer { lock.unlock() }

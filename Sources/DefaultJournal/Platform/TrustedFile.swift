@@ -72,6 +72,7 @@ package enum TrustedFile {
     /// - Parameters:
     ///   - path: Its path; links are followed.
     ///   - limit: The number of bytes that it may have at most.
+    /// - Returns: The contents.
     /// - Throws: Why it isn't read; nothing is waited for.
     package static func read(_ path: String, limit: Int) throws(Fault) -> Contents {
         let calls = SystemCalls()

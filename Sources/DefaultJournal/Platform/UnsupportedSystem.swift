@@ -9,8 +9,8 @@ package import WASILibc
 #endif
 internal import Synchronization
 
-// The declarations of FileStatus.swift, SystemCalls.swift, SystemErrors.swift and Threads.swift, for systems on which the
-// engine doesn't run. Locks and the
+// The declarations of FileStatus.swift, SystemCalls.swift, SystemErrors.swift and Threads.swift, for systems on which
+// the engine doesn't run. Locks and the
 // current thread work there. Every other call throws, so that no suite is ever opened. `.ci/run ports` builds and runs
 // this form on Linux, and type-checks it for Windows and WASI. A port replaces this file, and needs:
 //

@@ -274,7 +274,11 @@ struct CommandLineTests {
             let suite = FileDefaults(
                 suite: stored.suite,
                 durability: .background,
-                sources: DefaultsSources(arguments: LaunchArguments(["program", "-blob", "<010203>", "-name", "argument", "-both", "argument"]))
+                sources: DefaultsSources(
+                    arguments: LaunchArguments([
+                        "program", "-blob", "<010203>", "-name", "argument", "-both", "argument",
+                    ])
+                )
             )
             try suite.set(Data([9]), forKey: "blob")
             try suite.set("stored", forKey: "other")

@@ -92,7 +92,9 @@ struct EnvironmentSourceTests {
         #expect(server == Server(hostName: "h"))
         #expect(collector.events.map(\.kind) == [.sourceUnusable])
         let message = collector.events.first.map { "\($0)" } ?? ""
-        #expect(message.contains("What environment has for \"Server\"") && message.contains("\"port\" is not of type Int"))
+        #expect(
+            message.contains("What environment has for \"Server\"") && message.contains("\"port\" is not of type Int")
+        )
         #expect(message.contains("That was left out.") && !message.contains("stored value"))
     }
 }

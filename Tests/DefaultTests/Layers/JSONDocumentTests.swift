@@ -15,9 +15,11 @@ struct JSONDocumentTests {
 
     @Test("has values of each kind, and null says nothing")
     func values() throws {
-        #expect(try value(#"{"a": [1, -2, 2.5, 1e2, true, false, "x"], "b": {"c": null}, "d": null, "e": [null]}"#) == [
-            "a": [1, -2, 2.5, .real(100), true, false, "x"], "b": [:], "e": [],
-        ])
+        #expect(
+            try value(#"{"a": [1, -2, 2.5, 1e2, true, false, "x"], "b": {"c": null}, "d": null, "e": [null]}"#) == [
+                "a": [1, -2, 2.5, .real(100), true, false, "x"], "b": [:], "e": [],
+            ]
+        )
         #expect(try value("\u{FEFF} \n\t 7 \r\n") == 7)
         #expect(try value("18446744073709551615") == .unsigned(.max))
         #expect(try value("-9223372036854775808") == .integer(.min))
@@ -69,16 +71,21 @@ struct JSONDocumentTests {
     @Test("is read as Foundation reads it, whatever bytes are in it")
     func agreesWithFoundation() throws {
         var generator = SystemRandomNumberGenerator()
-        let pieces = ["{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "1", "-2.5", "1e3", "true", "null", " ", "\n", "\"\\u00e9\""]
+        let pieces = [
+            "{", "}", "[", "]", ",", ":", "\"a\"", "\"b\"", "1", "-2.5", "1e3", "true", "null", " ", "\n",
+            "\"\\u00e9\"",
+        ]
         for _ in 0..<20_000 {
-            let text = (0..<Int.random(in: 1...9, using: &generator)).map { _ in pieces.randomElement(using: &generator)! }
-                .joined()
+            let text = (0..<Int.random(in: 1...9, using: &generator)).map { _ in
+                pieces.randomElement(using: &generator)!
+            }
+            .joined()
             let mine = fault(text) == nil
             let others = (try? JSONSerialization.jsonObject(with: Data(text.utf8), options: .fragmentsAllowed)) != nil
             // Foundation allows a name twice and a comma at the end.
             if mine { #expect(others, "\(text)") }
             if others, !mine {
-                #expect(fault(text)?.reason.contains("twice") == true || text.contains(",") , "\(text)")
+                #expect(fault(text)?.reason.contains("twice") == true || text.contains(","), "\(text)")
             }
         }
     }

@@ -75,7 +75,10 @@ struct LayeredSettingsTests {
         return fields
     }
 
-    @Test("are read property by property, each from the highest layer that has it", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "are read property by property, each from the highest layer that has it",
+        arguments: LayeredStoreKind.allCases
+    )
     func reading(kind: LayeredStoreKind) throws {
         try kind.withStore(
             mandatory: [source(["isMuted": true])],
@@ -240,7 +243,10 @@ struct LayeredSettingsTests {
         }
     }
 
-    @Test("without a default value are written whole, and read where a source says all", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "without a default value are written whole, and read where a source says all",
+        arguments: LayeredStoreKind.allCases
+    )
     func withoutDefault(kind: LayeredStoreKind) throws {
         let vendor = ChangingSource(["Bare": ["name": "vendor"]])
         try kind.withStore(fallbacks: [vendor]) { store in
@@ -327,7 +333,10 @@ struct LayeredSettingsTests {
         }
     }
 
-    @Test("keep unknown fields of what is stored, and quarantine what can't be used of it", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "keep unknown fields of what is stored, and quarantine what can't be used of it",
+        arguments: LayeredStoreKind.allCases
+    )
     func storedParts(kind: LayeredStoreKind) throws {
         try kind.withStore(fallbacks: [source(["theme": "vendor"])]) { store in
             let bytes = Data(#"{"size":"large","newer":[1],"isMuted":true}"#.utf8)
@@ -397,11 +406,16 @@ struct LayeredSettingsTests {
         #expect(await values.next(isolation: nil) == .some(Deck(theme: "other", size: 2)))
     }
 
-    @Test("are stored as the encoder's data where no source speaks about the type", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "are stored as the encoder's data where no source speaks about the type",
+        arguments: LayeredStoreKind.allCases
+    )
     func unspoken(kind: LayeredStoreKind) throws {
         try kind.withStore(fallbacks: [source(["a": 1], of: "Other")]) { store in
             try Deck(size: 3).save(to: store)
-            #expect(store.data(forKey: "Player").flatMap { try? JSONDecoder().decode(Deck.self, from: $0) } == Deck(size: 3))
+            #expect(
+                store.data(forKey: "Player").flatMap { try? JSONDecoder().decode(Deck.self, from: $0) } == Deck(size: 3)
+            )
             #expect(store.storedKeys() == ["Player"])
         }
     }

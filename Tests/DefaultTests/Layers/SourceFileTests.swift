@@ -63,9 +63,11 @@ struct SourceFileTests {
                         store.sources?.look()
                     }
                     #expect(collector.events.map(\.kind) == [.sourceUnusable])
-                    #expect(collector.events[0].error.description == """
-                        The values of \(file.path):3:1 can't be used: a name in quotation marks is missing.
-                        """)
+                    #expect(
+                        collector.events[0].error.description == """
+                            The values of \(file.path):3:1 can't be used: a name in quotation marks is missing.
+                            """
+                    )
                     #expect(store.double(forKey: "volume") == 0.5)
                     try store.set(1, forKey: "other")
                     try write(#"{"volume": 0.7}"#, to: file)
@@ -140,7 +142,9 @@ struct SourceFileTests {
             try FileManager.default.createSymbolicLink(at: place("loop"), withDestinationURL: place("loop"))
             #expect(reason(place("loop")).contains("can't be used"))
             try FileManager.default.createDirectory(at: place("empty"), withIntermediateDirectories: false)
-            expectEvents([.sourceUnusable]) { _ = MemoryDefaults(fallbacks: [.file(place("empty"))]).string(forKey: "a") }
+            expectEvents([.sourceUnusable]) {
+                _ = MemoryDefaults(fallbacks: [.file(place("empty"))]).string(forKey: "a")
+            }
             #expect(reason(place("missing/below")) == "" && reason(URL(string: "https://example.com/a")!) != "")
             try write("{\"a\": \"\u{FFFD}\"}".replacing("\u{FFFD}", with: "x"), to: place("text"))
             try Data([0x7B, 0x22, 0x61, 0x22, 0x3A, 0x22, 0xFF, 0x22, 0x7D]).write(to: place("bytes"))
@@ -190,8 +194,10 @@ struct SourceFileTests {
                 durability: .background,
                 sources: sources
             )
-            #expect(["a", "b", "c", "d", "e"].map { store.string(forKey: $0) }
-                == ["given", "first", "second", "policy", nil])
+            #expect(
+                ["a", "b", "c", "d", "e"].map { store.string(forKey: $0) }
+                    == ["given", "first", "second", "policy", nil]
+            )
             #expect(store.origin(forKey: "d")?.kind == .mandatory)
             #expect(store.origin(forKey: "b")?.url?.path == file("first/player.json").path)
             // A file that appears later counts.

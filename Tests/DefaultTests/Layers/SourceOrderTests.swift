@@ -55,8 +55,10 @@ struct SourceOrderTests {
                 sources: sources
             )
             try suite.register(defaults: ["d": "registered", "e": "registered", "a": "registered"])
-            #expect(["a", "b", "c", "d", "e"].map { suite.string(forKey: $0) }
-                == ["mandatory", "argument", "override", "fallback", "registered"])
+            #expect(
+                ["a", "b", "c", "d", "e"].map { suite.string(forKey: $0) }
+                    == ["mandatory", "argument", "override", "fallback", "registered"]
+            )
             #expect(suite.origins(forKey: "a").map(\.kind) == [.mandatory, .argument, .registered])
             #expect(suite.origin(forKey: "e")?.kind == .registered)
         }
@@ -104,7 +106,10 @@ struct SourceOrderTests {
         #expect(all["volume"] as? Double == 0.5 && all["station"] as? String == "mine")
     }
 
-    @Test("give a typed key its effective value, from which changes in place start", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "give a typed key its effective value, from which changes in place start",
+        arguments: LayeredStoreKind.allCases
+    )
     func typedKeys(kind: LayeredStoreKind) throws {
         try kind.withStore(fallbacks: [vendor]) { store in
             let store: any DefaultsStore = store
@@ -117,7 +122,10 @@ struct SourceOrderTests {
         }
     }
 
-    @Test("refuse writes and removals of mandatory keys, with the name of the source", arguments: LayeredStoreKind.allCases)
+    @Test(
+        "refuse writes and removals of mandatory keys, with the name of the source",
+        arguments: LayeredStoreKind.allCases
+    )
     func mandatory(kind: LayeredStoreKind) throws {
         try kind.withStore(mandatory: [.values(["volume": 1], name: "policy")]) { store in
             try store.set(1, forKey: "other")

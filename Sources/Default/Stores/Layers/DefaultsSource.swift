@@ -84,6 +84,7 @@ extension DefaultsSource where Self == ValuesSource {
     /// - Parameters:
     ///   - values: The values by their keys.
     ///   - name: A name for people.
+    /// - Returns: The source.
     public static func values(_ values: [String: PropertyListValue], name: String) -> ValuesSource {
         ValuesSource(values, name: name)
     }
@@ -133,6 +134,7 @@ extension DefaultsSource where Self == FileSource {
     /// reported to ``DefaultsDiagnostics``; a mandatory one makes the whole store mandatory.
     ///
     /// - Parameter url: The file URL. A relative one refers to the working directory at this call.
+    /// - Returns: The source.
     public static func file(_ url: URL) -> FileSource { FileSource(url) }
 }
 
@@ -159,8 +161,8 @@ public struct EnvironmentSource: DefaultsSource {
 extension DefaultsSource where Self == EnvironmentSource {
     /// The environment variables whose names begin with a prefix.
     ///
-    /// The rest of a name stands for the key that is written like it in capitals, with an underscore before each capital
-    /// that begins a word, and in place of each character that is neither a letter nor a digit:
+    /// The rest of a name stands for the key that is written like it in capitals, with an underscore before each
+    /// capital that begins a word, and in place of each character that is neither a letter nor a digit:
     ///
     /// | key or property | variable, with the prefix `PLAYER_` |
     /// | --- | --- |
@@ -178,7 +180,8 @@ extension DefaultsSource where Self == EnvironmentSource {
     ///
     /// The environment is read once, at this call. An empty variable is an empty string.
     ///
-    /// - Parameter prefix: What the names begin with, such as "PLAYER_".
+    /// - Parameter prefix: The beginning of the names, such as "PLAYER_".
+    /// - Returns: The source.
     public static func environment(prefix: String) -> EnvironmentSource {
         EnvironmentSource(prefix: prefix, in: ProcessInfo.processInfo.environment)
     }

@@ -25,13 +25,12 @@ public final class DefaultsSources: Sendable {
     private let states: PerProcess<SourceState>
     private let handler: Locked<StoreObservation.Handler?>
 
-    /// Reads sources for a store.
+    /// Reads sources for a store; nil if there are none.
     ///
     /// - Parameters:
     ///   - mandatory: Sources whose values can't be changed. One that can't be used makes the whole store mandatory.
     ///   - overrides: Sources above what is stored.
     ///   - fallbacks: Sources that count while nothing is stored.
-    /// - Returns: nil without sources.
     public convenience init?(
         mandatory: [any DefaultsSource] = [],
         overrides: [any DefaultsSource] = [],
@@ -94,8 +93,8 @@ public final class DefaultsSources: Sendable {
     /// - Parameters:
     ///   - key: The key.
     ///   - store: The store, for the error.
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/mandatory``: a mandatory source has a value for the
-    ///   key, or can't be used.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/mandatory``: a mandatory source has a value for
+    ///   the key, or can't be used.
     public func checkWritable(_ key: String, in store: some DefaultsStore) throws(DefaultsError) {
         let state = states.current
         state.lookIfDue()

@@ -26,6 +26,7 @@ extension UserDefaultsVocabulary {
     /// Whether the value for a key is mandatory, so that it can't be changed.
     ///
     /// - Parameter key: The key.
+    /// - Returns: True if a mandatory source has a value for the key.
     public func objectIsForced(forKey key: String) -> Bool { origin(forKey: key)?.kind == .mandatory }
 }
 
