@@ -70,8 +70,8 @@ public final class EtcdDefaults: Sendable {
     ///   - deadline: How long a write takes at most; two seconds by default. Electing a new leader takes about that
     ///     long.
     ///   - replicaURL: The file URL of the replica's directory; by default `<suiteName>.fleet.defaults` where
-    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` puts its suites. All processes of a host that share
-    ///     a replica must run as one user.
+    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` puts its suites. All
+    ///     processes of a host that share a replica must run as one user.
     ///   - logger: Receives what the follower does.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
     ///   ``DefaultsError/Code/storeUnavailable`` (the replica can't be opened, the cluster has no endpoint or an
