@@ -18,7 +18,7 @@ internal import ObjectiveC
 /// ``FileDefaults`` has none of these faults.
 ///
 /// On Linux, this needs the package's trait `Foundation`, which is on by default.
-extension UserDefaults: FoundationStore, DefaultsStore {}
+extension UserDefaults: FoundationStore, DomainStore, DefaultsStore {}
 
 /// Hides the implementation from programs that import the library.
 ///
@@ -150,9 +150,10 @@ extension FoundationKey {
     }
 }
 
-/// Where values of `UserDefaults` come from, by its domains.
-enum FoundationOrigins {
-    static func of(_ key: String, in suite: UserDefaults) -> [DefaultsOrigin] {
+// The origins of values, by the domains of Foundation.
+extension FoundationStore {
+    func domainOrigins(forKey key: String) -> [DefaultsOrigin] {
+        let suite = self
         let name = FoundationKey.name(forKey: key)
         guard let value = suite.object(forKey: name) else { return [] }
         var origins: [DefaultsOrigin] = []

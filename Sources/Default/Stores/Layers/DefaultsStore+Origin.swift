@@ -1,7 +1,3 @@
-#if Foundation
-internal import Foundation
-#endif
-
 extension DefaultsStore {
     /// Where the value for a key comes from.
     ///
@@ -30,12 +26,16 @@ extension UserDefaultsVocabulary {
     public func objectIsForced(forKey key: String) -> Bool { origin(forKey: key)?.kind == .mandatory }
 }
 
+/// A store with domains of its own in place of sources, as `UserDefaults` has them.
+protocol DomainStore: DefaultsStore {
+    /// All domains that have a value for a key, the one whose value counts first.
+    func domainOrigins(forKey key: String) -> [DefaultsOrigin]
+}
+
 /// Finds out where values come from.
 enum StoreOrigins {
     static func of(_ key: String, in store: some DefaultsStore) -> [DefaultsOrigin] {
-        #if Foundation
-        if let suite = store as? UserDefaults { return FoundationOrigins.of(key, in: suite) }
-        #endif
+        if let store = store as? any DomainStore { return store.domainOrigins(forKey: key) }
         let storeKey = StoreKey(unchecked: key)
         let snapshot = store.sources?.snapshot
         func having(_ layers: [SourceSnapshot.Layer]?) -> [DefaultsOrigin] {
