@@ -78,7 +78,9 @@ extension DefaultsSource where Self == ValuesSource {
     /// Values that the program has itself.
     ///
     /// ```swift
-    /// .values(["volume": 0.5, "Player": ["theme": "dark", "size": 3]], name: "vendor")
+    /// let store = MemoryDefaults(fallbacks: [
+    ///     .values(["volume": 0.5, "Player": ["theme": "dark"]], name: "vendor")
+    /// ])
     /// ```
     ///
     /// - Parameters:

@@ -12,9 +12,32 @@ internal import DefaultJournal
 /// ``checkWritable(_:in:)`` before each write:
 ///
 /// ```swift
-/// func storedValue(forKey key: String) -> PropertyListValue? {
-///     guard let sources else { return ownValue(forKey: key) }
-///     return sources.value(forKey: key, own: { ownValue(forKey: key) })
+/// final class Shelf: DefaultsStore, @unchecked Sendable {
+///     private let lock = NSLock()
+///     private var rows: [String: PropertyListValue] = [:]  // under the lock
+///     let sources: DefaultsSources?
+///     let storeDescription = "Shelf"
+///
+///     init(fallbacks: [any DefaultsSource]) {
+///         sources = DefaultsSources(fallbacks: fallbacks)
+///     }
+///
+///     func ownValue(forKey key: String) -> PropertyListValue? {
+///         lock.withLock { rows[key] }
+///     }
+///
+///     func storedValue(forKey key: String) -> PropertyListValue? {
+///         guard let sources else { return ownValue(forKey: key) }
+///         return sources.value(forKey: key, own: { ownValue(forKey: key) })
+///     }
+///
+///     func setStoredValue(_ new: PropertyListValue?, forKey key: String) throws {
+///         try sources?.checkWritable(key, in: self)
+///         try withExclusiveAccess { lock.withLock { rows[key] = new } }
+///     }
+///
+///     func storedKeys() -> [String] { lock.withLock { Array(rows.keys) } }
+///     func flush() {}
 /// }
 /// ```
 ///
