@@ -2,7 +2,7 @@ extension DefaultsStore {
     /// Where the value for a key comes from.
     ///
     /// ```swift
-    /// suite.origin(forKey: "volume")?.kind    // .mandatory, .argument, .override, .stored, .fallback, .registered
+    /// let isFixed = suite.origin(forKey: "volume")?.kind == .mandatory
     /// ```
     ///
     /// - Parameter key: The key.
