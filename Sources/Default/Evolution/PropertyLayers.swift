@@ -6,8 +6,9 @@ internal import Foundation
 
 // How the properties of settings come from several layers:
 //
-// 1. Each source is looked up under all of the type's names, and what it has becomes fields under the type's present
-//    names: it may have been written for an older release (``PropertyLayers/fields(of:)``).
+// 1. Each source is looked up under the type's names, the present one first, and what the first of them has becomes
+//    fields under the type's present names: it may have been written for an older release
+//    (``PropertyLayers/fields(of:)``).
 // 2. The default value's fields are replaced by those of the registered value, the fallbacks, what is stored, the
 //    overrides, the launch arguments and the mandatory sources, in this order, and decoded once
 //    (``PropertyLayers/effective(own:registered:default:)``).
@@ -25,7 +26,7 @@ final class PropertyLayers: @unchecked Sendable {
     struct Layer {
         let origin: DefaultsOrigin
         var fields: Fields
-        /// Other readings of texts, for a type without a default value to try them with.
+        /// The second reading of each text, tried when the first fails; only without a default value.
         var otherReadings: Fields = [:]
     }
 
@@ -42,7 +43,7 @@ final class PropertyLayers: @unchecked Sendable {
     let defaultValue: (any Encodable)?
     let defaultFields: Fields?
     private let format: StoredTree.Format
-    /// Whether the type's form isn't an object, so that its value counts as a whole.
+    /// Whether the type's form isn't an object, so that its value counts as a whole; known from a default value only.
     let isOneValue: Bool
     /// The layers below what is stored, the lowest first.
     private(set) var below: [Layer] = []
@@ -72,7 +73,9 @@ final class PropertyLayers: @unchecked Sendable {
         let encoded = defaultValue.flatMap { try? chain[0].coder.encodeTopLevel($0) }.flatMap { StoredTree.parse($0) }
         defaultFields = encoded?.tree.fields
         format = encoded?.format ?? chain[0].coder.treeFormat
-        isOneValue = encoded != nil && defaultFields == nil
+        // The keys of an enum's form are its cases, of which there is one.
+        let isEnum = defaultValue.map { Mirror(reflecting: $0).displayStyle == .enum } ?? false
+        isOneValue = encoded != nil && (defaultFields == nil || isEnum)
         if isOneValue {
             wholeAbove = snapshot.above.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
             wholeBelow = snapshot.below.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
@@ -92,8 +95,9 @@ final class PropertyLayers: @unchecked Sendable {
         case .data(let data):
             guard let parsed = StoredTree.parse(data), parsed.format == format else { return nil }
             return parsed.tree
-        case .string(let text) where format == .json && text.utf8.first == UInt8(ascii: "{"):
-            return StoredTree.parse(Data(text.utf8))?.tree
+        case .string(let text) where text.utf8.first == UInt8(ascii: "{"):
+            if format == .json { return StoredTree.parse(Data(text.utf8))?.tree }
+            return (try? JSONDocument.value(of: Array(text.utf8))).flatMap { $0 }.flatMap { leaf($0) }
         default:
             return leaf(value)
         }
@@ -221,7 +225,7 @@ final class PropertyLayers: @unchecked Sendable {
 
     // MARK: Older releases
 
-    /// Fields under the type's present names, which may be those of an older release.
+    /// Gives fields, which may be those of an older release, their present names.
     private func present(_ fields: Fields, of layer: SourceSnapshot.Layer, under identifier: String) -> Fields {
         let own = newest
         let release: StoredType?
@@ -296,13 +300,26 @@ final class PropertyLayers: @unchecked Sendable {
     // MARK: What is stored
 
     /// The fields that stored bytes say, under the present names; what can't be used isn't said.
-    func ownFields(of data: Data, read outcome: StoredType.Outcome) -> Fields {
+    ///
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - outcome: Their value.
+    ///   - isPartial: Whether they are marked as a part of a value. Whole bytes say nil for an optional property that
+    ///     they lack.
+    /// - Returns: The fields.
+    func ownFields(of data: Data, read outcome: StoredType.Outcome, isPartial: Bool) -> Fields {
         guard let stored = StoredTree.parse(data)?.tree.fields else { return [:] }
         let form = outcome.form
         guard form.type.isNewest else {
-            return migrated(stored, from: form.type) ?? encode(outcome.value) ?? [:]
+            let whole = encode(outcome.value) ?? [:]
+            return isPartial ? migrated(stored, from: form.type) ?? whole : whole
         }
-        let said = renamed(stored, of: form.type)
+        var said = renamed(stored, of: form.type)
+        if !isPartial, let defaultFields, let read = encode(outcome.value) {
+            for (name, field) in defaultFields where !field.mayBeNull && said[name] == nil && read[name] == nil {
+                said[name] = null
+            }
+        }
         guard let used = form.bytes.flatMap({ StoredTree.parse($0)?.tree.fields }) else { return said }
         let unusable = Set(form.report.unusable.map(\.keys))
         var fields: Fields = [:]
@@ -335,7 +352,7 @@ final class PropertyLayers: @unchecked Sendable {
         return try decode(data)
     }
 
-    /// The value that all layers give together; nil if none of them says enough.
+    /// The value that all layers give together; nil if they don't say enough.
     ///
     /// - Parameters:
     ///   - own: What is stored; nil for nothing.
@@ -367,7 +384,7 @@ final class PropertyLayers: @unchecked Sendable {
         Effective(value: value, fields: encode(value) ?? [:])
     }
 
-    /// Adds one layer after the other, without what can't be used of it, which is reported.
+    /// Adds one layer after the other, without what can't be used of it; of sources, that is reported.
     private func usable(of layers: [Layer], over start: Fields?, _ initial: (any Encodable)?) -> Effective? {
         var (value, fields) = (initial, start ?? [:])
         for layer in layers {
@@ -396,7 +413,7 @@ final class PropertyLayers: @unchecked Sendable {
         return effective(value)
     }
 
-    /// The value of a type that counts as a whole, and whether it comes from a source.
+    /// The value of a type that counts as a whole.
     func wholeValue(own: (any Decodable)?) -> (any Decodable)? {
         wholeAbove.first?.value ?? own ?? wholeBelow.first?.value ?? defaultValue as? any Decodable
     }
@@ -446,11 +463,11 @@ final class PropertyLayers: @unchecked Sendable {
         let stored = own ?? [:]
         let before = effective?.fields ?? [:]
         // A type without a default value is written whole: nobody could read a part without the sources.
-        let isWhole = defaultFields == nil
+        // So is one whose predecessors might take a part for theirs, since no version is recorded.
+        let isWhole = defaultFields == nil || chain.count > 1 && !newest.hasVersion
         let lower = ([defaultFields ?? [:], registered ?? [:]] + below.map(\.fields)).reduce(into: Set<String>()) {
             for (name, field) in $1 where !field.mayBeNull { $0.insert(name) }
         }
-        let null: StoredTree = format == .json ? .json(Array("null".utf8)[...]) : .propertyList(.string("$null"))
         var changes = Changes()
         var fields: Fields = [:]
         for name in Set(new.keys).union(before.keys).union(stored.keys) {
@@ -458,11 +475,11 @@ final class PropertyLayers: @unchecked Sendable {
             guard new[name] != nil || before[name] != nil || stored[name]?.mayBeNull == true else { continue }
             let isSame = isUnchanged(name, new, effective)
             let layer = above.last { $0.fields[name] != nil }
-            // Nil is stored over anything that isn't.
+            // Nil is stored as null where a lower layer has a value.
             let value = new[name] ?? (lower.contains(name) ? null : nil)
             if let layer, layer.origin.kind == .mandatory {
                 if !isSame { changes.refused.append((name, layer.origin)) }
-                fields[name] = stored[name] ?? (isWhole ? value : nil)
+                fields[name] = stored[name] ?? (isWhole ? before[name] : nil)
             } else if isSame, layer != nil {
                 fields[name] = stored[name] ?? (isWhole ? value : nil)
             } else if isSame, stored[name] == nil, !isWhole {
@@ -476,7 +493,7 @@ final class PropertyLayers: @unchecked Sendable {
         return changes
     }
 
-    /// Whether a property has the same value; what is written differently may be it, such as a set.
+    /// Whether a property has the same value; values that are written differently may be equal, such as sets.
     private func isUnchanged(_ name: String, _ new: Fields, _ effective: Effective?) -> Bool {
         guard let effective else { return false }
         if Self.areSame(new[name], effective.fields[name]) { return true }
@@ -484,6 +501,11 @@ final class PropertyLayers: @unchecked Sendable {
             let after = try? decode(effective.fields.merging([name: property]) { $1 })
         else { return false }
         return ValueSemantics.areInterchangeable(effective.value, after)
+    }
+
+    /// The format's representation of nil.
+    private var null: StoredTree {
+        format == .json ? .json(Array("null".utf8)[...]) : .propertyList(CodedPropertyList.null)
     }
 
     /// The bytes of some fields.
@@ -498,7 +520,7 @@ final class PropertyLayers: @unchecked Sendable {
 }
 
 extension DefaultsCoder {
-    /// The format of its bytes; one of the program's own is taken for JSON until a value says otherwise.
+    /// The format of its bytes, found by encoding an array; JSON if that fails.
     fileprivate var treeFormat: StoredTree.Format {
         (try? encode([0])).map { $0.isPropertyList } == true ? .propertyList : .json
     }

@@ -111,10 +111,10 @@ extension DefaultStorable {
         forKey key: String? = nil
     ) throws(DefaultsError) -> QuarantinedValue? {
         let access = access(key, in: store ?? ownStore)
-        let restored = try access.quarantine.restore(version: access.recordedVersion) {
-            value,
-            version throws(DefaultsError) in
-            try access.use(value, ofVersion: version)
+        let restored = try SettingsWriting.run(for: [access.key]) { () throws(DefaultsError) in
+            try access.quarantine.restore(version: access.recordedVersion) { value, version throws(DefaultsError) in
+                try access.use(value, ofVersion: version)
+            }
         }
         if let loss = restored?.loss {
             DefaultsDiagnostics.report(.readFailed, loss)
@@ -221,7 +221,8 @@ extension SettingsAccess {
                 if original.loss != nil {
                     try quarantine.add(original.value)
                 }
-                try replace(with: data, keeping: kept)
+                // Beside mandatory properties too.
+                try SettingsWriting.run(for: [key]) { try replace(with: data, keeping: kept) }
                 try store.setStoredValue(.boolean(true), forKey: CompanionKey.moved(of: key))
             }
             return original
@@ -251,10 +252,11 @@ extension SettingsAccess {
         of type: any DefaultStorable.Type,
         from store: any DefaultsStore
     ) throws(DefaultsError) {
-        let companions = (keys.map(CompanionKey.version) + keys.map(CompanionKey.partial))
-            .filter { store.ownValue(forKey: $0) != nil }
+        let versions = keys.map(CompanionKey.version).filter { store.ownValue(forKey: $0) != nil }
+        let marks = keys.map(CompanionKey.partial).filter { PartialMark.isMark(store.ownValue(forKey: $0)) }
+        let companions = versions + marks
         // Settings may be cleared beside mandatory properties.
-        try SettingsWriting.run { () throws(DefaultsError) in
+        try SettingsWriting.run(for: keys) { () throws(DefaultsError) in
             try KeyAccess.remove(keys + companions, from: store, type: type)
         }
     }

@@ -75,7 +75,8 @@ struct LayeredSettings {
         let isMentioned = snapshot.mayMention(identifiers)
         let layers = isMentioned ? layers(of: type, under: identifiers, in: snapshot, of: store) : nil
         let memory = Memory(layers, identifiers)
-        snapshot.remembered.withLock { $0[id] = memory }
+        // There may be any number of keys that no source has.
+        if isMentioned || key == nil { snapshot.remembered.withLock { $0[id] = memory } }
         return memory
     }
 
@@ -120,7 +121,11 @@ struct LayeredSettings {
     }
 
     private func ownFields(_ own: StoredSettings?) -> PropertyLayers.Fields? {
-        own.map { layers.ownFields(of: $0.data, read: .init(value: $0.value, form: $0.form)) }
+        own.map { own in
+            let isPartial = PartialMark.isPartial(own.data, beside: own.access.key, in: store)
+            let outcome = StoredType.Outcome(value: own.value, form: own.form)
+            return layers.ownFields(of: own.data, read: outcome, isPartial: isPartial)
+        }
     }
 
     private func value(over own: StoredSettings?, default initial: (any DefaultStorable)? = nil) -> (
@@ -232,7 +237,9 @@ extension LayeredSettings {
         }
         // The memory is that of the type.
         let known = unsafeDowncast(last, to: LastRead<Settings>.self)
-        guard known.isShared, known.own.isSame(as: ownValue(under: memory.identifiers, in: store)) else {
+        guard known.isShared, store.registeredValue(forKey: memory.identifiers[0]) == nil,
+            known.own.isSame(as: ownValue(under: memory.identifiers, in: store))
+        else {
             throw FastPathUnavailable()
         }
         return known.value
@@ -273,6 +280,31 @@ enum PartialMark {
     static func isPartial(_ data: Data, beside key: String, in store: any DefaultsStore) -> Bool {
         guard case .string(let digest)? = store.ownValue(forKey: CompanionKey.partial(of: key)) else { return false }
         return digest == ContentDigest(data).text
+    }
+
+    /// Whether a value is a mark, and not one of the program's own.
+    static func isMark(_ value: PropertyListValue?) -> Bool {
+        guard case .string(let text)? = value else { return false }
+        return text.utf8.count == 16 && UInt64(text, radix: 16) != nil
+    }
+
+    /// Whether another mark, or none, is beside bytes than they are to have.
+    ///
+    /// - Throws: `typeMismatch` if they are to have one, and something else has its key.
+    static func differs(
+        _ mark: PropertyListValue?,
+        beside key: String,
+        of type: Any.Type,
+        in store: any DefaultsStore
+    ) throws(DefaultsError) -> Bool {
+        let markKey = CompanionKey.partial(of: key)
+        let present = store.ownValue(forKey: markKey)
+        guard present == nil || isMark(present) else {
+            if mark == nil { return false }
+            let context = ErrorContext(markKey, type, in: store)
+            throw .companionKeyOccupied(purpose: "the mark of a part of a value", context)
+        }
+        return !present.isSame(as: mark)
     }
 
     /// The mark for bytes.

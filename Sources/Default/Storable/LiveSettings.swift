@@ -138,6 +138,10 @@ extension LiveSettings {
     /// The stored value, or the last one that could be read; errors are reported.
     private func read(from store: any DefaultsStore) -> Settings {
         do throws(FastPathUnavailable) {
+            // Over layers, a read depends on this object's own default.
+            guard !LayeredSettings.exist(for: Settings.self, in: store, forKey: key) else {
+                throw FastPathUnavailable()
+            }
             let value = try Settings.fastPathValue(in: store, forKey: key)
             remember(value)
             return value

@@ -315,7 +315,10 @@ struct StoredSettings {
     ) throws(DefaultsError) -> StoredSettings? {
         guard let stored = try layers.find(default: initial) else { return nil }
         stored.reportFillingIn()
-        layers.remember(stored.value)
+        // Not one that depends on the caller, on another key, or on what an initializer says the next time.
+        if initial == nil, stored.unreadableInFront == nil, stored.form.cause == .bytes {
+            layers.remember(stored.value)
+        }
         return stored
     }
 }
@@ -353,7 +356,7 @@ extension SettingsAccess {
         let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues && layers == nil
         if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
         if let layers, !layers.countsAsWhole {
-            return try SettingsWriting.run { () throws(DefaultsError) in
+            return try SettingsWriting.run(for: [key]) { () throws(DefaultsError) in
                 try replaceValue(with: data, keeping: moved, in: layers)
             }
         }
@@ -401,7 +404,7 @@ extension SettingsAccess {
             current = .data(data)
             let partialKey = CompanionKey.partial(of: key)
             let mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
-            let hasOtherMark = !store.ownValue(forKey: partialKey).isSame(as: mark)
+            let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
             guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
             try store.transaction {
                 if hasOtherMark { try store.setStoredValue(mark, forKey: partialKey) }

@@ -177,23 +177,30 @@ struct StoreRemoval {
     ///
     /// - Throws: Errors of the store; nothing has changed then, if it has transactions.
     init(of store: any DefaultsStore) throws(DefaultsError) {
-        var removal = (keys: [String](), refusal: DefaultsError?.none)
+        var removal = (keys: [String](), refused: [String](), refusal: DefaultsError?.none)
         try DefaultsError.wrapping(ErrorContext(in: store)) {
             // In a transaction, so that nothing is stored between listing the keys and removing them.
             try store.transaction {
-                removal = ([], nil)
-                for key in store.storedKeys() {
+                removal = ([], [], nil)
+                // What describes a value that stays has to stay with it: its version, and whether it is a part.
+                for key in store.storedKeys().sorted(by: { $0.utf8.count < $1.utf8.count }) {
+                    if removal.refused.contains(where: { Self.describes(key, $0) }) { continue }
                     do {
                         try DefaultsError.wrapping(ErrorContext(key, in: store)) {
                             try store.setStoredValue(nil, forKey: key)
                         }
                         removal.keys.append(key)
                     } catch let error as DefaultsError where error.code == .mandatory {
+                        removal.refused.append(key)
                         removal.refusal = removal.refusal ?? error
                     }
                 }
             }
         }
-        (keys, refusal) = removal
+        (keys, refusal) = (removal.keys, removal.refusal)
+    }
+
+    private static func describes(_ key: String, _ described: String) -> Bool {
+        [".schemaVersion", ".partial"].contains { key == described + $0 }
     }
 }

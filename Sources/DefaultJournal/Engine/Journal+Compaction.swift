@@ -114,7 +114,7 @@ extension Journal {
         }
     }
 
-    /// The longest tail that is copied while writers wait, in bytes.
+    /// Bytes of a tail; a longer one is first copied beside the writers, in at most 16 rounds.
     private static let shortTail: UInt64 = 64 << 10
     /// How many syncs a compaction makes at most while it waits for a short tail.
     private static let shortTailRounds = 16
@@ -124,7 +124,7 @@ extension Journal {
     /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
     ///
     /// No lock is held that a writer needs while the disk works: a writer waits only while the last records are copied.
-    /// If it throws, the journal is unchanged.
+    /// If it throws, no entry is lost; the new file may already have replaced the journal.
     func rewrite(for occasion: Occasion) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
         compaction.lock()
@@ -275,7 +275,7 @@ extension Journal {
         throw JournalError(.unstable)
     }
 
-    /// Copies the operations of a tail that no later one in it makes superfluous.
+    /// Copies the operations of a tail that no later one in it replaces.
     ///
     /// - Returns: Whether the tail is whole; a part of it is copied if not.
     private func copyTail(

@@ -1,3 +1,5 @@
+// The order in which locks are taken is at the top of Journal.swift.
+
 extension Journal {
     /// Takes the lock, or throws `busy` after so many nanoseconds; under `exclusive`, which is released while it
     /// sleeps.

@@ -10,8 +10,9 @@
 // | another directory                | `otherSuite`   | opens it, reads its journal | opens it, locks it, reads   |
 // |                                  |                |                             | and repairs its journal     |
 // | another journal                  | `otherJournal` | reads it                    | reads and repairs it        |
-// | the open journal, with other     | `overwritten`  | reads it, unless it may be  | waits until it stands still,|
-// | contents, or shorter             |                | a part of a copy            | reads and repairs it        |
+// | the directory without a journal  | `otherJournal` | keeps its entries           | creates an empty one        |
+// | the open journal, with other     | `overwritten`  | reads it, unless it may be  | reads and repairs it; throws|
+// | contents, or shorter             |                | a part of a copy            | while it may be a part      |
 //
 // When they are compared:
 //
@@ -41,9 +42,9 @@ extension Journal {
         case same
         /// Nothing is at the path.
         case missing
-        /// Another journal has its name.
+        /// Another journal has its name, or none.
         case otherJournal
-        /// Another directory has its name.
+        /// Another directory has its name, or its journal is, or was, a link to another place.
         case otherSuite
         /// The open journal has other contents than it had, or is shorter.
         case overwritten
@@ -214,7 +215,7 @@ extension Journal {
         let now = writer.lockedAt
         let outcome = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
-        // Without "moved": under the lock, one that is still there was left by a compaction that was killed.
+        // Not with "moved" at the end: that is of a compaction that didn't end, or has yet to.
         if outcome == .complete, !comparingPath, !state.mayBeMidCopy, state.successor == nil {
             if now &- state.checkedAt < Self.writersInterval { return nil }
             if now &- state.comparedAt < Self.readersInterval, try isUndisturbed() {

@@ -6,6 +6,8 @@ package class DirectoryWatch: @unchecked Sendable {
     var isOutdated = false
     /// Whether a thread is looking, or calls ``onChange``.
     var isBeingLookedAt = false
+    /// Whether it has ended, and must not begin again.
+    var hasEnded = false
     /// The number of its directory among the ``DirectoryEvents``; nil if the system doesn't watch it.
     var directory: Int32?
     let onChange: @Sendable () -> Void
@@ -236,13 +238,15 @@ final class JournalWatcher: @unchecked Sendable {
             guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
             isWaiting = true
         }
-        if !isWatching(watch) { watches.append(watch) }
+        // Its own thread may be about to watch it anew.
+        if !watch.hasEnded, !isWatching(watch) { watches.append(watch) }
     }
 
     /// Ends a watch; its handler may still be in a call.
     func remove(_ watch: DirectoryWatch) {
         lock.lock()
         defer { lock.unlock() }
+        watch.hasEnded = true
         watches.removeAll { $0 === watch }
         forgetDirectory(of: watch)
         if watches.isEmpty { hasOutdated.broadcast() }

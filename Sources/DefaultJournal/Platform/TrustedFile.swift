@@ -94,13 +94,33 @@ package enum TrustedFile {
         }
     }
 
+    /// Checks that nobody but root and this user can change a file in a folder.
+    ///
+    /// - Parameters:
+    ///   - path: The folder's path; links are followed.
+    ///   - file: The name of the file.
+    /// - Throws: Why they can't be trusted.
+    package static func checkFolder(_ path: String, file: String) throws(Fault) {
+        for path in [path, path + "/" + file] {
+            let status = try attempt { () throws(JournalError) in
+                try SystemCalls().status(of: path, followsLinks: true)
+            }
+            guard let status else { throw .notAFile }
+            try checkOwner(status)
+        }
+    }
+
     private static func check(_ status: FileStatus, limit: Int) throws(Fault) {
         guard status.isRegular else { throw .notAFile }
+        try checkOwner(status)
+        guard status.size <= UInt64(limit) else { throw .tooLarge(status.size) }
+    }
+
+    private static func checkOwner(_ status: FileStatus) throws(Fault) {
         guard status.owner == 0 || status.owner == SystemCalls.user else {
             throw .foreign(SystemCalls.name(ofUser: status.owner))
         }
         guard !status.isWritableByGroup, !status.isWritableByOthers else { throw .writableByOthers }
-        guard status.size <= UInt64(limit) else { throw .tooLarge(status.size) }
     }
 
     private static func attempt<Result>(_ body: () throws(JournalError) -> Result) throws(Fault) -> Result

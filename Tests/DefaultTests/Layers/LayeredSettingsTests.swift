@@ -91,10 +91,11 @@ struct LayeredSettingsTests {
                 #expect(Deck.read(from: store) == expected)
                 #expect(try Deck.load(from: store) == expected)
             }
-            try SettingsWriting.run {
+            try SettingsWriting.run(for: ["Player"]) {
                 try store.setStoredValue(.data(Data(#"{"theme":"mine","size":4}"#.utf8)), forKey: "Player")
             }
-            expected.theme = "mine"
+            // Whole bytes say nil for an optional property that they lack, as without sources.
+            (expected.theme, expected.station) = ("mine", nil)
             #expect(Deck.read(from: store) == expected)
             #expect(Deck.origins(ofProperty: "theme", in: store).map(\.kind) == [.stored, .fallback, .fallback])
             #expect(Deck.origin(ofProperty: "size", in: store)?.kind == .override)
@@ -342,10 +343,10 @@ struct LayeredSettingsTests {
             let bytes = Data(#"{"size":"large","newer":[1],"isMuted":true}"#.utf8)
             try store.setStoredValue(.data(bytes), forKey: "Player")
             _ = try EventCollector.codes {
-                #expect(Deck.read(from: store) == Deck(theme: "vendor", isMuted: true))
+                #expect(Deck.read(from: store) == Deck(theme: "vendor", isMuted: true, station: nil))
                 try Deck.update(in: store) { $0.tags = ["z"] }
             }
-            #expect(try stored(in: store) == ["newer": [1], "isMuted": true, "tags": ["z"]])
+            #expect(try stored(in: store) == ["newer": [1], "isMuted": true, "tags": ["z"], "station": "null"])
             #expect(try Deck.quarantined(in: store).map(\.data) == [bytes])
         }
     }
@@ -447,5 +448,121 @@ struct LayeredSettingsTests {
         try Deck(size: 4).save(to: old)
         #expect(try Deck.move(from: old, to: store))
         #expect(Deck.read(from: store)?.size == 4)
+    }
+}
+
+/// An enum whose form is an object of one key: its case.
+private enum Mode: Codable, DefaultStorable, Equatable {
+    case low, high(Int)
+    static let defaultValue: Mode? = .low
+    static let defaultIdentifier = "Mode"
+}
+
+@Suite("Layers that were attacked")
+struct LayerAttackTests {
+    private let vendor = ValuesSource.values(["Player": ["size": 3], "Mode": ["high": ["_0": 7]]], name: "vendor")
+
+    @Test("keep the cases of an enum apart", arguments: LayeredStoreKind.allCases)
+    func enums(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [vendor]) { store in
+            #expect(Mode.read(from: store) == .high(7))
+            try Mode.high(2).save(to: store)
+            #expect(Mode.read(from: store) == .high(2))
+            try Mode.low.save(to: store)
+            #expect(Mode.read(from: store) == .low)
+        }
+    }
+
+    @Test(
+        "take whole stored bytes for all that they say: nil, and what equals a default",
+        arguments: LayeredStoreKind.allCases
+    )
+    func wholeBytes(kind: LayeredStoreKind) throws {
+        let source = ChangingSource([:])
+        try kind.withStore(fallbacks: [source]) { store in
+            var deck = Deck(size: 4)
+            deck.station = nil
+            try deck.save(to: store)
+            try store.setStoredValue(.data(Data(#"{"size":"1","theme":"blue"}"#.utf8)), forKey: "Second")
+            source.change(to: ["Player": ["size": 3], "Second": ["width": 7]])
+            #expect(Deck.read(from: store) == deck)
+            #expect(Second.read(from: store) == Second(width: 1, theme: "blue"))
+        }
+    }
+
+    @Test("leave a program's own value under the mark's key alone", arguments: LayeredStoreKind.allCases)
+    func foreignMark(kind: LayeredStoreKind) throws {
+        try kind.withStore { store in
+            try store.set(true, forKey: "Player.partial")
+            try Deck(size: 4).save(to: store)
+            try Deck(size: 5).save(to: store)
+            try Deck.remove(from: store)
+            #expect(store.bool(forKey: "Player.partial"))
+        }
+        try kind.withStore(fallbacks: [vendor]) { store in
+            try store.set(true, forKey: "Player.partial")
+            expectError(.typeMismatch) { try Deck.update(in: store) { $0.theme = "dark" } }
+            #expect(store.bool(forKey: "Player.partial") && store.ownValue(forKey: "Player") == nil)
+        }
+    }
+
+    @Test("don't share a LiveSettings' own default with other readers")
+    func liveDefaults() throws {
+        let store = MemoryDefaults(fallbacks: [.values(["Player": ["theme": "vendor"]], name: "vendor")])
+        let live = LiveSettings(default: Deck(size: 8), in: store)
+        for _ in 0..<3 {
+            #expect(live.value == Deck(theme: "vendor", size: 8))
+            #expect(Deck.read(from: store) == Deck(theme: "vendor"))
+        }
+    }
+
+    @Test("survive a source that signals a change while it is read")
+    func reentrance() throws {
+        let source = RestlessSource()
+        let store = MemoryDefaults(fallbacks: [source])
+        #expect(store.integer(forKey: "count") > 0)
+        store.sources?.look()
+        #expect(store.integer(forKey: "count") > 1)
+    }
+
+    @Test("let a handler write no mandatory key while settings are written")
+    func handlersAreRefused() throws {
+        let store = MemoryDefaults(mandatory: [.values(["volume": 1, "Player": ["size": 3]], name: "policy")])
+        let refusals = Locked(0)
+        let observation = store.observeChanges { [weak store] _ in
+            do { try store?.set(2, forKey: "volume") } catch { refusals.withLock { $0 += 1 } }
+        }
+        try Deck.update(in: store) { $0.theme = "dark" }
+        #expect(refusals.withLock { $0 } > 0 && store.ownValue(forKey: "volume") == nil)
+        observation.cancel()
+    }
+
+    @Test("move and restore settings beside mandatory properties")
+    func movingBesideMandatory() throws {
+        let old = MemoryDefaults()
+        try Deck(theme: "old", size: 4).save(to: old)
+        let store = MemoryDefaults(mandatory: [.values(["Player": ["size": 3]], name: "policy")])
+        #expect(try Deck.move(from: old, to: store))
+        #expect(Deck.read(from: store) == Deck(theme: "old", size: 3))
+    }
+}
+
+/// A source that says that it has changed whenever it is read, a few times.
+private final class RestlessSource: DefaultsSource {
+    let name = "restless"
+    private let state = Locked((count: 0, handler: (@Sendable () -> Void)?.none))
+
+    func values() -> [String: PropertyListValue] {
+        let (count, handler) = state.withLock { state in
+            state.count += 1
+            return (state.count, state.count % 3 == 0 ? nil : state.handler)
+        }
+        handler?()
+        return ["count": .integer(Int64(count))]
+    }
+
+    func observeChanges(_ handler: @escaping @Sendable () -> Void) -> StoreObservation? {
+        state.withLock { $0.handler = handler }
+        return StoreObservation {}
     }
 }

@@ -184,7 +184,7 @@ public final class FileDefaults: Sendable {
         self.suites = suites
         self.durability = durability
         self.sources = sources
-        sources?.connect { keys in suites.current.current?.noteChange(ofSources: keys) }
+        sources?.connect { keys in suites.current.noteChange(ofSources: keys) }
     }
 
     /// The suite's directory, even if the suite can't be opened.
@@ -250,9 +250,10 @@ extension FileDefaults: DefaultsStore {
         _ body: (inout PropertyListValue?) throws -> Result
     ) throws -> Result {
         let storeKey = try StoreKey(key)
+        // Before other processes wait: a source may be on a slow disk.
+        try sources?.checkWritable(key, in: self)
         let suite = try suite.open()
         return try withExclusiveAccess {
-            try sources?.checkWritable(key, in: self)
             var value = suite.value(for: storeKey)
             let result = try body(&value)
             try value?.checkDepth(forKey: key, in: self)

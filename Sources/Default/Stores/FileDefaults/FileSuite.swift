@@ -187,6 +187,11 @@ final class FileSuite: @unchecked Sendable {
         }
     }
 
+    /// Notifies observers of what has changed in sources, even if the suite can't be opened.
+    func noteChange(ofSources keys: Set<String>?) {
+        if let current { current.noteChange(ofSources: keys) } else { observersBefore.notify(keys) }
+    }
+
     /// The default that was registered for a key while the suite could not be opened.
     func registeredValue(for key: StoreKey) -> PropertyListValue? {
         opening.lock()

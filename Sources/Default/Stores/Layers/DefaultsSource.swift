@@ -38,7 +38,8 @@ public protocol DefaultsSource: Sendable {
 
     /// All values by their keys. A settings type's are a dictionary under its identifier.
     ///
-    /// Called when a store is opened with the source, and again after each change; a store keeps the result.
+    /// Called when a store is first used with the source, and again after each change; a store keeps the result. It
+    /// must not use that store.
     ///
     /// - Returns: The values.
     /// - Throws: Any error if the values can't be read now. What was read last is kept then, and the error reported.

@@ -46,7 +46,7 @@ internal import DefaultJournal
 /// `fork` reads the sources for itself.
 public final class DefaultsSources: Sendable {
     private let states: PerProcess<SourceState>
-    private let handler: Locked<StoreObservation.Handler?>
+    private let handler: HandlerOfStore
 
     /// Reads sources for a store; nil if there are none.
     ///
@@ -78,9 +78,9 @@ public final class DefaultsSources: Sendable {
         entries += fallbacks.map { .init(kind: .fallback, source: $0) }
         if entries.isEmpty { return nil }
         let all = entries
-        let handler = Locked<StoreObservation.Handler?>(nil)
+        let handler = HandlerOfStore()
         self.handler = handler
-        states = PerProcess { SourceState(all) { keys in handler.withLock { $0 }?(keys) } }
+        states = PerProcess { SourceState(all) { keys in handler.handler?(keys) } }
     }
 
     /// Has a handler called at each change of a source, with the keys that changed, or nil if any may have.
@@ -89,7 +89,7 @@ public final class DefaultsSources: Sendable {
     /// that reads or writes, or on one of the library's own, with no lock of this object held.
     ///
     /// - Parameter handler: The handler; it must not keep the store alive.
-    public func connect(_ handler: @escaping StoreObservation.Handler) { self.handler.withLock { $0 = handler } }
+    public func connect(_ handler: @escaping StoreObservation.Handler) { self.handler.handler = handler }
 
     /// The value for a key: that of the highest source above what is stored, else the store's own, else that of the
     /// highest source below, else the registered one.
@@ -124,7 +124,9 @@ public final class DefaultsSources: Sendable {
         let key = StoreKey(unchecked: key)
         let (fault, origin) = state.read { snapshot in (snapshot.fault, snapshot.mandatoryLayer(for: key)?.origin) }
         if let fault { throw .mandatory(fault, ErrorContext(key.string, in: store)) }
-        if let origin, !SettingsWriting.isUnderWay { throw .mandatory(origin, ErrorContext(key.string, in: store)) }
+        if let origin, !SettingsWriting.isUnderWay(forKey: key.string) {
+            throw .mandatory(origin, ErrorContext(key.string, in: store))
+        }
     }
 
     /// Has the sources watched as long as an observation of the store lasts.
@@ -138,6 +140,13 @@ public final class DefaultsSources: Sendable {
             watch.cancel()
         }
     }
+}
+
+/// The handler of the store that has some sources.
+private final class HandlerOfStore: @unchecked Sendable {
+    // Set once, before the store is used. Without a lock: a child made with `fork` would wait for one that another thread
+    // of its parent held.
+    var handler: StoreObservation.Handler?
 }
 
 extension DefaultsSources {
@@ -184,28 +193,30 @@ extension DefaultsSources {
     package func look() { states.current.look() }
 }
 
-/// Marks a thread that writes settings, which may be written beside mandatory properties.
+/// Marks a thread that writes settings under some keys, which may be written beside mandatory properties.
 ///
 /// The stores check the key itself, and don't know whether what they store is one value or one of several properties.
 enum SettingsWriting {
-    private static let threads = PerProcess { Locked<[UInt: Int]>([:]) }
-    private static let count = Atomic<Int>(0)
+    private static let keys = PerProcess { Locked<[UInt: [[String]]]>([:]) }
 
-    /// Whether the calling thread writes settings.
-    static var isUnderWay: Bool {
-        count.load() > 0 && threads.current.withLock { $0[Threads.current] != nil }
+    /// Whether the calling thread writes settings under a key.
+    static func isUnderWay(forKey key: String) -> Bool {
+        keys.current.withLock { $0[Threads.current]?.last?.contains(key) ?? false }
     }
 
-    /// Runs a body that writes settings.
-    static func run<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
+    /// Runs a body that writes settings under some keys.
+    ///
+    /// A handler that it calls, and that writes other settings, has its own keys meanwhile.
+    static func run<Result, Failure: Error>(
+        for written: [String],
+        _ body: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         let thread = Threads.current
-        threads.current.withLock { $0[thread, default: 0] += 1 }
-        _ = count.wrappingAdd(1)
+        keys.current.withLock { $0[thread, default: []].append(written) }
         defer {
-            _ = count.wrappingAdd(-1)
-            threads.current.withLock { threads in
-                threads[thread, default: 1] -= 1
-                if threads[thread] == 0 { threads[thread] = nil }
+            keys.current.withLock { keys in
+                _ = keys[thread]?.popLast()
+                if keys[thread]?.isEmpty == true { keys[thread] = nil }
             }
         }
         return try body()

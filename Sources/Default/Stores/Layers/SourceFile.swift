@@ -28,21 +28,27 @@ struct SourceFile: Sendable {
         do {
             return try TrustedFile.read(path, limit: Self.byteLimit)
         } catch {
-            switch error {
-            case .missing: return nil
-            case .notAFile: throw unusable("it is neither a file nor the folder of a suite")
-            case .tooLarge(let size): throw unusable("it has \(size) bytes, more than \(Self.byteLimit)")
-            case .foreign(let owner): throw unusable("it belongs to \(owner), who is neither root nor this user")
-            case .writableByOthers: throw unusable("others than its owner may write to it; `chmod go-w` forbids that")
-            case .failed(let message): throw unusable(message)
-            }
+            if case .missing = error { return nil }
+            throw fault(error)
+        }
+    }
+
+    private func fault(_ error: TrustedFile.Fault) -> DefaultsError {
+        switch error {
+        case .missing: unusable("it doesn't exist")
+        case .notAFile: unusable("it is neither a file nor the folder of a suite")
+        case .tooLarge(let size): unusable("it has \(size) bytes, more than \(Self.byteLimit)")
+        case .foreign(let owner): unusable("it belongs to \(owner), who is neither root nor this user")
+        case .writableByOthers: unusable("others than its owner may write to it; `chmod go-w` forbids that")
+        case .failed(let message): unusable(message)
         }
     }
 
     /// The values in the bytes of a file.
     func values(in contents: TrustedFile.Contents) throws(DefaultsError) -> [String: PropertyListValue] {
         let bytes = contents.bytes
-        let first = bytes.first { $0 > 0x20 }
+        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+        let first = text.first { $0 > 0x20 }
         if bytes.starts(with: Array("bplist".utf8)) || first == UInt8(ascii: "<") { return try propertyList(bytes) }
         do {
             guard case .dictionary(let values) = try JSONDocument.value(of: bytes) else {
@@ -72,17 +78,30 @@ struct SourceFile: Sendable {
     /// Whether XML has more containers in each other than a store can keep, which the system's parser goes into by
     /// recursion.
     private static func nestsTooDeeply(_ bytes: [UInt8]) -> Bool {
-        guard bytes.first == UInt8(ascii: "<") || bytes.first.map({ $0 <= 0x20 }) == true else { return false }
+        guard !bytes.starts(with: Array("bplist".utf8)) else { return false }
         var depth = 0
         var index = 0
-        while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-            let tag = bytes[start...].prefix(7)
-            if tag.starts(with: Array("<array>".utf8)) || tag.starts(with: Array("<dict>".utf8)) { depth += 1 }
-            if tag.starts(with: Array("</array".utf8)) || tag.starts(with: Array("</dict>".utf8)) { depth -= 1 }
+        while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")),
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: ">"))
+        {
+            let tag = bytes[start..<end]
+            let isEmpty = tag.last == UInt8(ascii: "/")
+            let name = tag.dropFirst().prefix { $0 > 0x20 }
+            if name.elementsEqual("array".utf8) || name.elementsEqual("dict".utf8) { depth += isEmpty ? 0 : 1 }
+            if name.elementsEqual("/array".utf8) || name.elementsEqual("/dict".utf8) { depth -= 1 }
             if depth > PropertyListValue.maximumDepth { return true }
-            index = start + 1
+            index = end
         }
         return false
+    }
+
+    /// Checks that the folder of a suite, and what is in it, can't be changed by others.
+    func checkFolder() throws(DefaultsError) {
+        do {
+            try TrustedFile.checkFolder(path, file: "journal")
+        } catch {
+            throw fault(error)
+        }
     }
 
     func unusable(_ reason: String, line: Int? = nil, column: Int? = nil) -> DefaultsError {

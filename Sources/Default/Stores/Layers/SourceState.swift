@@ -26,18 +26,20 @@ final class SourceState: @unchecked Sendable {
         var isOutdated = true
     }
 
+    private enum Looking { case once, again }
+
     private let entries: [Entry]
     private let notify: StoreObservation.Handler
     private let schedule = LookSchedule(interval: 1_000_000_000)
-    /// Held while sources are looked at, by one thread; recursive, since a source of the program's own may read the
-    /// store.
-    private let looking = ThreadLock(isRecursive: true)
-    // Used under `looking`.
+    /// Whether a thread looks at the sources, and has to look again; nil for none.
+    private let looking = Locked<Looking?>(nil)
+    // Used by the thread that looks.
     private var found: [Found]
     private let snapshot: SharedLocked<SourceSnapshot>
     private let outdated = Locked<Set<Int>>([])
     private let observations = Locked<[StoreObservation]>([])
-    private let hasFiles: Bool
+    /// Whether a look may find something new.
+    private let mayChange: Bool
     /// The watches of the files' folders, while there are observations.
     private let watches = Locked<(count: Int, folders: [FolderWatch])>((0, []))
 
@@ -45,7 +47,9 @@ final class SourceState: @unchecked Sendable {
         self.entries = entries
         self.notify = notify
         found = entries.map { _ in Found() }
-        hasFiles = entries.contains { $0.source is FileSource }
+        mayChange = entries.contains { entry in
+            !(entry.source is ValuesSource || entry.source is EnvironmentSource || entry.source is LaunchArguments)
+        }
         snapshot = SharedLocked(SourceSnapshot(above: [], below: []))
         let begun = entries.enumerated().compactMap { index, entry in
             entry.source.observeChanges { [weak self] in
@@ -64,7 +68,7 @@ final class SourceState: @unchecked Sendable {
 
     /// Looks whether files have changed, once a second.
     func lookIfDue() {
-        if hasFiles, schedule.takeDue() { look() }
+        if mayChange, schedule.takeDue() { look() }
     }
 
     /// Forgets what is remembered of settings, since something else that they depend on has changed.
@@ -72,36 +76,58 @@ final class SourceState: @unchecked Sendable {
 
     /// Looks at all sources, and notifies the store's observers of what has changed.
     ///
+    /// One thread looks at a time. A call that comes meanwhile, from a source that signals a change or from another
+    /// thread, has that one look again.
+    ///
     /// - Parameter isFirst: Whether nothing was known before, so that nothing has changed.
     func look(isFirst: Bool = false) {
-        var events: [DefaultsDiagnostics.Event] = []
-        var changed: Set<String> = []
-        looking.lock()
-        let changedSources = outdated.withLock { outdated in
-            defer { outdated = [] }
-            return outdated
+        let isAlone = looking.withLock { looking in
+            defer { looking = looking == nil ? .once : .again }
+            return looking == nil
         }
+        guard isAlone else { return }
+        var news = News()
+        repeat {
+            collect(&news, isFirst: isFirst)
+        } while looking.withLock { looking in
+            defer { looking = looking == .again ? .once : nil }
+            return looking == .again
+        }
+        // With no lock held: handlers may use the store.
+        for event in news.events { DefaultsDiagnostics.report(event) }
+        if !isFirst, !news.keys.isEmpty { notify(news.keys) }
+    }
+
+    /// What a look has found.
+    private struct News {
+        var events: [DefaultsDiagnostics.Event] = []
+        var keys: Set<String> = []
+    }
+
+    /// Brings what was found up to date; called by one thread at a time.
+    private func collect(_ news: inout News, isFirst: Bool) {
+        let signalled = outdated.exchange([])
+        var isNew = isFirst
         for (index, entry) in entries.enumerated() {
-            if changedSources.contains(index) { found[index].isOutdated = true }
             let before = found[index]
-            update(&found[index], entry)
-            let after = found[index]
+            var after = before
+            if signalled.contains(index) { after.isOutdated = true }
+            // On a copy: what a source of the program's own does may lead here again.
+            guard update(&after, entry) else { continue }
+            found[index] = after
+            isNew = true
             if after.fault?.description != before.fault?.description {
                 let kind: DefaultsDiagnostics.Event.Kind = after.fault == nil ? .sourceRestored : .sourceUnusable
-                let error = after.fault ?? .sourceRestored(entry.source.name)
-                events.append(.init(kind: kind, error: error))
+                news.events.append(.init(kind: kind, error: after.fault ?? .sourceRestored(entry.source.name)))
             }
-            changed.formUnion(Self.changedKeys(layer(entry, before).values, layer(entry, after).values))
+            news.keys.formUnion(Self.changedKeys(layer(entry, before).values, layer(entry, after).values))
         }
+        // The same snapshot as long as nothing was read: what is remembered in it stays.
+        guard isNew else { return }
         let layers = zip(entries, found).map { layer($0, $1) }
         let isAbove = { (layer: SourceSnapshot.Layer) in layer.origin.kind != .fallback }
-        if isFirst || !changed.isEmpty || !events.isEmpty {
-            let new = SourceSnapshot(above: layers.filter(isAbove), below: layers.filter { !isAbove($0) })
-            snapshot.withLock { $0 = new }
-        }
-        looking.unlock()
-        for event in events { DefaultsDiagnostics.report(event) }
-        if !isFirst, !changed.isEmpty { notify(changed) }
+        let new = SourceSnapshot(above: layers.filter(isAbove), below: layers.filter { !isAbove($0) })
+        snapshot.withLock { $0 = new }
     }
 
     private func layer(_ entry: Entry, _ found: Found) -> SourceSnapshot.Layer {
@@ -128,48 +154,57 @@ final class SourceState: @unchecked Sendable {
 
     // MARK: One source
 
-    private func update(_ found: inout Found, _ entry: Entry) {
+    /// Looks at one source.
+    ///
+    /// - Returns: Whether it was read; if not, nothing has changed.
+    private func update(_ found: inout Found, _ entry: Entry) -> Bool {
         do {
-            guard let file = entry.source as? FileSource else {
-                guard found.isOutdated else { return }
-                found.isOutdated = false
+            if let file = entry.source as? FileSource {
+                guard try update(&found, SourceFile(file.path)) else { return false }
+            } else {
+                guard found.isOutdated else { return false }
                 // Keys that only Swift's strings take for the same one are several arguments.
                 let arguments = (entry.source as? LaunchArguments)?.entries
                 found.values = try arguments ?? Self.keyed(entry.source.values())
-                found.fault = nil
-                return
+                // One that throws is asked again at the next look.
+                found.isOutdated = false
             }
-            try update(&found, SourceFile(file.path))
             found.fault = nil
         } catch let error as DefaultsError {
             found.fault = error
         } catch {
             found.fault = .sourceUnusable(entry.source.name, because: "\(error)")
         }
+        return true
     }
 
-    private func update(_ found: inout Found, _ file: SourceFile) throws {
+    private func update(_ found: inout Found, _ file: SourceFile) throws -> Bool {
+        guard file.path.hasPrefix("/") else { throw file.unusable("it has no file URL") }
         let look = TrustedFile.look(at: file.path)
-        if case .file(let mark) = look, look == found.look, mark.isSettled {
-            // The same as before, whether it could be used or not.
-            if let fault = found.fault { throw fault }
-            return
-        }
-        found.look = look
+        // The same as before, whether it could be used or not.
+        if case .file(let known)? = found.look, known.isSettled, look == found.look { return false }
+        if look == .missing, found.look == .missing { return false }
+        found.look = nil
         if look != .directory { found.suite = nil }
         switch look {
         case .missing: found.values = [:]
         case .failed(let message): throw file.unusable(message)
         case .directory:
+            try file.checkFolder()
             let suite = try found.suite ?? FileDefaults(readingFrom: URL(fileURLWithPath: file.path, isDirectory: true))
             found.suite = suite
             try suite.checkAvailability()
-            found.values = suite.ownValues()
+            let values = suite.ownValues()
+            if values == found.values, found.fault == nil { return false }
+            found.values = values
         case .file:
+            // What can't be read is tried again at the next look, and what can't be used when it has changed.
             let contents = try file.read()
-            found.look = contents.map { .file($0.mark) }
+            found.look = contents.map { .file($0.mark) } ?? .missing
             found.values = Self.keyed(try contents.map { try file.values(in: $0) } ?? [:])
         }
+        if look == .missing { found.look = .missing }
+        return true
     }
 
     private static func keyed(_ values: [String: PropertyListValue]) -> [StoreKey: PropertyListValue] {
