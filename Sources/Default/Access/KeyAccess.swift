@@ -126,7 +126,7 @@ extension KeyAccess {
     ///
     /// - Throws: `mandatory` when some may not be removed and the others have been; errors of the store.
     static func removeAll(from store: any DefaultsStore) throws(DefaultsError) {
-        let removal = try StoreRemoval(of: store)
+        let removal = try StoreRemoval(of: store, namesKey: true)
         for key in removal.keys {
             store.notifyChange(forKey: key)
         }

@@ -175,8 +175,11 @@ struct StoreRemoval {
 
     /// Removes all stored values that may be removed, in one transaction if the store has transactions.
     ///
+    /// - Parameters:
+    ///   - store: The store.
+    ///   - namesKey: Whether an error of the store names the key that it came with.
     /// - Throws: Errors of the store; nothing has changed then, if it has transactions.
-    init(of store: any DefaultsStore) throws(DefaultsError) {
+    init(of store: any DefaultsStore, namesKey: Bool = false) throws(DefaultsError) {
         var removal = (keys: [String](), refused: [String](), refusal: DefaultsError?.none)
         try DefaultsError.wrapping(ErrorContext(in: store)) {
             // In a transaction, so that nothing is stored between listing the keys and removing them.
@@ -186,7 +189,7 @@ struct StoreRemoval {
                 for key in store.storedKeys().sorted(by: { $0.utf8.count < $1.utf8.count }) {
                     if removal.refused.contains(where: { Self.describes(key, $0) }) { continue }
                     do {
-                        try DefaultsError.wrapping(ErrorContext(key, in: store)) {
+                        try DefaultsError.wrapping(ErrorContext(namesKey ? key : nil, in: store)) {
                             try store.setStoredValue(nil, forKey: key)
                         }
                         removal.keys.append(key)
