@@ -167,7 +167,7 @@ final class StoredElements {
         }
     }
 
-    /// The documents of the element that this one belongs to: a key and its value, or itself with this one: a key and its value.
+    /// The documents of the element that this one belongs to: a key and its value, or itself.
     private func element(of index: Int) -> Range<Int> {
         let size = collection.isCodedInPairs ? 2 : 1
         return index - index % size..<index - index % size + size

@@ -144,8 +144,8 @@ public final class DefaultsSources: Sendable {
 
 /// The handler of the store that has some sources.
 private final class HandlerOfStore: @unchecked Sendable {
-    // Set once, before the store is used. Without a lock: a child made with `fork` would wait for one that another thread
-    // of its parent held.
+    // Set once, before the store is used. Without a lock: a child made with `fork` would wait for one that another
+    // thread of its parent held.
     var handler: StoreObservation.Handler?
 }
 
