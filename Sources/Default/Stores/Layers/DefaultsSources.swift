@@ -207,6 +207,7 @@ enum SettingsWriting {
     /// Runs a body that writes settings under some keys.
     ///
     /// A handler that it calls, and that writes other settings, has its own keys meanwhile.
+    @discardableResult
     static func run<Result, Failure: Error>(
         for written: [String],
         _ body: () throws(Failure) -> Result
