@@ -209,6 +209,7 @@ open class PropertyListSerialization: NSObject {
 open class JSONSerialization: NSObject {
     public struct ReadingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let fragmentsAllowed = ReadingOptions(rawValue: 4)
     }
     open class func jsonObject(with data: Data, options opt: ReadingOptions = []) throws -> Any { 0 }
 }

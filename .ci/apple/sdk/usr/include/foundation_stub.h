@@ -88,6 +88,7 @@ __attribute__((swift_name("UserDefaults")))
 - (void)registerDefaults:(NSDictionary<NSString *, id> *)registrationDictionary __attribute__((swift_name("register(defaults:)")));
 - (NSDictionary<NSString *, id> *)dictionaryRepresentation;
 - (BOOL)synchronize;
+- (BOOL)objectIsForcedForKey:(NSString *)key;
 - (NSDictionary<NSString *, id> *)volatileDomainForName:(NSString *)domainName;
 @end
 // objectivec/nsobject-swift.class/key-value_coding (archive: Key-Value Coding Programming Guide): every object of Apple's
@@ -113,6 +114,7 @@ enum __attribute__((flag_enum, enum_extensibility(open))) NSKeyValueObservingOpt
 @end
 // foundation/nsargumentdomain
 extern NSString *const NSArgumentDomain __attribute__((swift_name("UserDefaults.argumentDomain")));
+extern NSString *const NSRegistrationDomain __attribute__((swift_name("UserDefaults.registrationDomain")));
 // foundation/nskeyvaluechangekey, objectivec/nsobject-swift.class/observevalue(forkeypath:of:change:context:)
 typedef NSString *NSKeyValueChangeKey __attribute__((swift_newtype(enum)));
 @interface NSObject (KeyValueObservation)
