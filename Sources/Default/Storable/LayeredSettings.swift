@@ -41,14 +41,26 @@ struct LayeredSettings {
         }
     }
 
-    /// The layers of a type; nil where the stored bytes alone are its settings.
-    init?(_ type: any DefaultStorable.Type, in store: any DefaultsStore, forKey key: String?) {
+    /// The layers of a type; nil where no source speaks about it.
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - store: The store.
+    ///   - key: The key; nil for the type's own.
+    ///   - includesPartial: Whether stored bytes that are only a part count too, which costs look-ups in any store.
+    init?(
+        _ type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?,
+        includesPartial: Bool = false
+    ) {
         let memory = Self.memory(of: type, in: store, forKey: key)
         (self.type, self.key, self.store) = (type, key, store)
         if let memory, let layers = memory.layers {
             (self.layers, identifiers) = (layers, memory.identifiers)
             return
         }
+        guard includesPartial else { return nil }
         let identifiers = key.map { [$0] } ?? type.identifiers
         guard Self.isPartial(under: identifiers, in: store) else { return nil }
         self.identifiers = identifiers

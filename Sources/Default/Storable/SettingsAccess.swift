@@ -238,7 +238,7 @@ struct StoredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
-        if let layers = LayeredSettings(type, in: store, forKey: key) {
+        if let layers = LayeredSettings(type, in: store, forKey: key, includesPartial: true) {
             return try layers.find()
         }
         return try find(type, in: store, forKey: key) { access throws(DefaultsError) in try access.readStored() }
@@ -296,7 +296,7 @@ struct StoredSettings {
         from store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
-        if let layers = LayeredSettings(type, in: store, forKey: key) {
+        if let layers = LayeredSettings(type, in: store, forKey: key, includesPartial: true) {
             return try load(by: layers)
         }
         guard let stored = try find(type, in: store, forKey: key) else { return nil }
