@@ -399,8 +399,8 @@ extension DefaultsError {
     {
         let names = properties.map { "\($0.name.debugDescription) (\($0.origin.name))" }.joined(separator: ", ")
         let reason = """
-            Of the value for \(context.location), these properties are mandatory and were not changed: \(names). The others \
-            were stored.
+            Of the value for \(context.location), these properties are mandatory and were not changed: \
+            \(names). The others were stored.
             """
         return DefaultsError(.mandatory, context, reason)
     }
@@ -423,7 +423,8 @@ extension DefaultsError {
             .map { $0.path.isEmpty ? "it \($0.reason)" : "\($0.path.debugDescription) \($0.reason)" }
         let faults = listed.joined(separator: ", ")
         let reason = """
-            What \(origin.name) has for \(context.location) doesn't match \(context.typeName): \(faults). That was left out.
+            What \(origin.name) has for \(context.location) doesn't match \(context.typeName): \
+            \(faults). That was left out.
             """
         return DefaultsError(.sourceUnusable, context, reason, faults: faults)
     }

@@ -96,7 +96,7 @@ extension LoadReport.UnusableValue.Reason: CustomStringConvertible {
         case .missing: "is missing"
         case .null(let type): "is null, where a value of type \(type) is needed"
         case .wrongType(let type): "is not of type \(type)"
-        case .unknownCase(let type): "is no case of \(type)"
+        case .unknownCase(let type): "is not a case of \(type)"
         case .malformed: "is malformed"
         case .rejected(let error): "was rejected with \(error)"
         case .invalidKey(let type): "has a name that is not a key of \(type)"

@@ -39,7 +39,7 @@ struct Quarantine {
             guard !contains(value, in: present) else { return }
             var kept = [new(value, version)]
             var byteCount = 0
-            // The oldest first: it takes precedence if there is no room for both.
+            // The oldest first: where the two don't fit into the limit, it is the one to keep.
             for index in [present.count - 1, 0].prefix(present.count) {
                 byteCount += present[index].value.binaryForm.count
                 if byteCount <= Self.byteLimit {

@@ -109,7 +109,7 @@ final class StoredElements {
             return nil
         }
         open = Array(documents.indices)
-        // One name that is no key makes a dictionary fail as a whole, so each name is tried by itself.
+        // A dictionary fails as a whole when one of its names isn't a key, so each name is tried by itself.
         if let type = collection.typeOfNames, collection.isKeyed {
             let entries = zip(names, documents).map { name, document in
                 StoredDocument(.object([name: document.tree]), as: type, initial: nil, isElement: true)

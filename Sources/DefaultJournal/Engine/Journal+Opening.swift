@@ -16,8 +16,8 @@ extension Journal {
     ///   - waits: Whether to wait for other processes.
     ///   - makeObserver: Makes the observer, if the suite isn't open yet.
     /// - Returns: The journal.
-    /// - Throws: An error that names the unusable file and the reason; `readOnly` when there is no suite and none can
-    ///   be created.
+    /// - Throws: An error that names the unusable file and the reason; `readOnly` when the suite doesn't exist and
+    ///   can't be created.
     package static func open(
         at path: String,
         options: JournalOptions = .standard,

@@ -258,7 +258,7 @@ extension Journal {
         do throws(JournalError) {
             try rewrite(for: .repair(repair))
         } catch  where stateLock.withLock({ state.file.salt == repair.salt }) {
-            // The damaged journal stays. If there is no room for both, the copy must not take it.
+            // The damaged journal stays in use, and the copy would take the room that it needs.
             if let copy = repair.damage?.copy { unlinkIfPossible(copy) }
             repair.damage?.copy = nil
             repair.damage?.copyError = error.withDirectory(path)

@@ -238,7 +238,7 @@ final class JournalWatcher: @unchecked Sendable {
             guard code == 0 else { throw JournalError(.system(.pthreadCreate, code: code), path: ".") }
             isWaiting = true
         }
-        // Its own thread may be about to watch it anew.
+        // The thread that looks at it may still be about to watch its folder.
         if !watch.hasEnded, !isWatching(watch) { watches.append(watch) }
     }
 

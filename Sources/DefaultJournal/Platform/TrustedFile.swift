@@ -1,7 +1,7 @@
 /// A file that this library only reads, which an administrator, a vendor or this user has written.
 ///
-/// What is there may be anything: a pipe, a directory, gigabytes, a link to somebody else's file. None of it is waited
-/// for, and what others than root and this user may have written isn't read.
+/// The path may lead to a pipe, a directory, gigabytes, or a link to another user's file. Reading waits for none of
+/// these, and refuses a file that anyone but root and this user may have written.
 package enum TrustedFile {
     /// The state of a file: as long as it is the same, so are the contents.
     package struct Mark: Equatable, Sendable {

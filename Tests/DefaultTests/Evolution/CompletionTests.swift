@@ -172,7 +172,7 @@ struct CompletionTests {
         #expect(value.edge == .top && value.mode == .plain && value.size == Window().size)
         #expect(
             report.unusable.map { "\($0.path) \($0.reason)" }
-                == ["edge is no case of Edge", "mode is no case of Mode", "size is not of type Size"]
+                == ["edge is not a case of Edge", "mode is not a case of Mode", "size is not of type Size"]
         )
     }
 
@@ -227,7 +227,7 @@ struct CompletionTests {
         #expect(value == Lists())
         #expect(
             report.unusable.map { "\($0.path) \($0.reason)" } == [
-                #"edges can't be used because "[1]" in it is no case of Edge"#,
+                #"edges can't be used because "[1]" in it is not a case of Edge"#,
                 #"numbers can't be used because "[0]" in it is not of type Size"#,
                 #"sizes can't be used because "[1].width" in it is not of type Int"#,
             ]

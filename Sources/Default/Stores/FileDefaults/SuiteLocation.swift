@@ -129,7 +129,7 @@ enum SuiteLocation: Sendable {
         #if canImport(Darwin)
         return ""
         #else
-        // What is in the suite's directory is no matter of where that is.
+        // Another place doesn't help against a fault inside the suite's directory.
         guard !isGiven, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else { return "" }
         return " Or set the variable \(Self.variable) to a folder that this user may write."
         #endif
