@@ -98,6 +98,12 @@ public struct DefaultsError: Error, Sendable {
     func about(content: UInt64) -> DefaultsError {
         DefaultsError(code, context, description, causedBy: underlyingError, faults: faults, content: content)
     }
+
+    /// The same error about a stored value, which is reported once for each value.
+    func about(_ value: PropertyListValue) -> DefaultsError {
+        let data = if case .data(let data) = value { data } else { value.binaryForm }
+        return about(content: ContentDigest(data).bits)
+    }
 }
 
 /// The subject of a call that failed: the key, the type and the store.
@@ -394,9 +400,7 @@ extension DefaultsError {
         return DefaultsError(.mandatory, context, reason, causedBy: fault)
     }
 
-    static func mandatory(_ properties: [(name: String, origin: DefaultsOrigin)], _ context: ErrorContext)
-        -> DefaultsError
-    {
+    static func mandatory(_ properties: [MandatoryProperty], _ context: ErrorContext) -> DefaultsError {
         let names = properties.map { "\($0.name.debugDescription) (\($0.origin.name))" }.joined(separator: ", ")
         let reason = """
             Of the value for \(context.location), these properties are mandatory and were not changed: \

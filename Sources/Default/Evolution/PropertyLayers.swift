@@ -50,8 +50,8 @@ final class PropertyLayers: @unchecked Sendable {
     /// The layers above it, the lowest first.
     private(set) var above: [Layer] = []
     /// For a type that counts as a whole: the values of the layers, the highest first.
-    private var wholeAbove: [(origin: DefaultsOrigin, value: any Decodable)] = []
-    private var wholeBelow: [(origin: DefaultsOrigin, value: any Decodable)] = []
+    private var wholeAbove: [any Decodable] = []
+    private var wholeBelow: [any Decodable] = []
 
     private var newest: StoredType { chain[0] }
     private var coder: DefaultsCoder { chain[0].coder }
@@ -77,8 +77,8 @@ final class PropertyLayers: @unchecked Sendable {
         let isEnum = defaultValue.map { Mirror(reflecting: $0).displayStyle == .enum } ?? false
         isOneValue = encoded != nil && (defaultFields == nil || isEnum)
         if isOneValue {
-            wholeAbove = snapshot.above.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
-            wholeBelow = snapshot.below.compactMap { layer in whole(of: layer).map { (layer.origin, $0) } }
+            wholeAbove = snapshot.above.compactMap { whole(of: $0) }
+            wholeBelow = snapshot.below.compactMap { whole(of: $0) }
         } else {
             below = snapshot.below.reversed().compactMap { fields(of: $0) }
             above = snapshot.above.reversed().compactMap { fields(of: $0) }
@@ -415,7 +415,7 @@ final class PropertyLayers: @unchecked Sendable {
 
     /// The value of a type that counts as a whole.
     func wholeValue(own: (any Decodable)?) -> (any Decodable)? {
-        wholeAbove.first?.value ?? own ?? wholeBelow.first?.value ?? defaultValue as? any Decodable
+        wholeAbove.first ?? own ?? wholeBelow.first ?? defaultValue as? any Decodable
     }
 
     private func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin) {
@@ -445,7 +445,7 @@ final class PropertyLayers: @unchecked Sendable {
         /// Whether some of the value's fields are left to other layers.
         var isPartial = false
         /// The mandatory properties that differ in the new value.
-        var refused: [(name: String, origin: DefaultsOrigin)] = []
+        var refused: [MandatoryProperty] = []
     }
 
     /// Finds out which fields of a new value to store.
@@ -478,7 +478,7 @@ final class PropertyLayers: @unchecked Sendable {
             // Nil is stored as null where a lower layer has a value.
             let value = new[name] ?? (lower.contains(name) ? null : nil)
             if let layer, layer.origin.kind == .mandatory {
-                if !isSame { changes.refused.append((name, layer.origin)) }
+                if !isSame { changes.refused.append(MandatoryProperty(name: name, origin: layer.origin)) }
                 fields[name] = stored[name] ?? (isWhole ? before[name] : nil)
             } else if isSame, layer != nil {
                 fields[name] = stored[name] ?? (isWhole ? value : nil)

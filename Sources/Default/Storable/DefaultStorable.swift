@@ -362,8 +362,8 @@ extension DefaultStorable {
         forKey key: String?
     ) throws(FastPathUnavailable) -> Self {
         guard remembersDecodedValues else { throw FastPathUnavailable() }
-        if LayeredSettings.exist(for: Self.self, in: store, forKey: key) {
-            return try LayeredSettings.known(Self.self, in: store, forKey: key)
+        if let memory = LayeredSettings.memory(of: Self.self, in: store, forKey: key) {
+            return try memory.lastValue(as: Self.self, in: store)
         }
         let identifier = key ?? defaultIdentifier
         guard case .data(let data) = store.storedValue(forKey: identifier) else {

@@ -17,19 +17,23 @@ struct LayeredSettings {
     private let identifiers: [String]
 
     /// What is remembered as long as the sources say the same: the layers of a type, and the value that was read last.
-    private final class Memory: Sendable {
-        /// nil if no source has anything under the type's names.
-        let layers: PropertyLayers?
-        let identifiers: [String]
-        let last = Locked<(any AnyObject & Sendable)?>(nil)
+    final class Memory: Sendable {
+        fileprivate let layers: PropertyLayers
+        fileprivate let identifiers: [String]
+        fileprivate let last = Locked<(any AnyObject & Sendable)?>(nil)
 
-        init(_ layers: PropertyLayers?, _ identifiers: [String]) {
+        fileprivate init(_ layers: PropertyLayers, _ identifiers: [String]) {
             (self.layers, self.identifiers) = (layers, identifiers)
         }
     }
 
+    /// Remembered of a type that no source speaks about.
+    private final class Silence: Sendable {
+        static let shared = Silence()
+    }
+
     /// The value that was read last.
-    private final class LastRead<Settings>: @unchecked Sendable {
+    fileprivate final class LastRead<Settings>: @unchecked Sendable {
         // Only values without shared mutable state are returned from here.
         let own: PropertyListValue?
         let value: Settings
@@ -56,8 +60,8 @@ struct LayeredSettings {
     ) {
         let memory = Self.memory(of: type, in: store, forKey: key)
         (self.type, self.key, self.store) = (type, key, store)
-        if let memory, let layers = memory.layers {
-            (self.layers, identifiers) = (layers, memory.identifiers)
+        if let memory {
+            (layers, identifiers) = (memory.layers, memory.identifiers)
             return
         }
         guard includesPartial else { return nil }
@@ -67,8 +71,8 @@ struct LayeredSettings {
         layers = Self.layers(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
     }
 
-    /// What is remembered of a type; nil where no source says anything at all.
-    private static func memory(
+    /// What is remembered of a type; nil where no source has anything under its names.
+    static func memory(
         of type: any DefaultStorable.Type,
         in store: any DefaultsStore,
         forKey key: String?
@@ -78,17 +82,19 @@ struct LayeredSettings {
         let (isEmpty, known) = sources.withSnapshot { snapshot in
             (snapshot.isEmpty, snapshot.isEmpty ? nil : snapshot.remembered.read { $0[id] })
         }
-        if isEmpty { return nil }
+        if isEmpty || known === Silence.shared { return nil }
         // Nothing else is remembered for a settings type.
         if let known { return unsafeDowncast(known, to: Memory.self) }
         // Not while the snapshot is locked: the type's initializers, and handlers of events, may use the store.
         let snapshot = sources.snapshot
         let identifiers = key.map { [$0] } ?? type.identifiers
-        let isMentioned = snapshot.mayMention(identifiers)
-        let layers = isMentioned ? layers(of: type, under: identifiers, in: snapshot, of: store) : nil
-        let memory = Memory(layers, identifiers)
-        // There may be any number of keys that no source has.
-        if isMentioned || key == nil { snapshot.remembered.withLock { $0[id] = memory } }
+        guard snapshot.mayMention(identifiers) else {
+            // There may be any number of keys that no source has.
+            if key == nil { snapshot.remembered.withLock { $0[id] = Silence.shared } }
+            return nil
+        }
+        let memory = Memory(layers(of: type, under: identifiers, in: snapshot, of: store), identifiers)
+        snapshot.remembered.withLock { $0[id] = memory }
         return memory
     }
 
@@ -117,13 +123,6 @@ struct LayeredSettings {
     }
 
     // MARK: Reading
-
-    private func ownValue() -> PropertyListValue? {
-        for identifier in identifiers {
-            if let value = store.ownValue(forKey: identifier) { return value }
-        }
-        return nil
-    }
 
     private func registeredFields() -> PropertyLayers.Fields? {
         for identifier in identifiers {
@@ -177,7 +176,7 @@ struct LayeredSettings {
         let data: Data?
         let isPartial: Bool
         /// The mandatory properties that differ in the new value.
-        let refused: [(name: String, origin: DefaultsOrigin)]
+        let refused: [MandatoryProperty]
     }
 
     /// Finds out what to store for a new value, under the lock.
@@ -227,37 +226,7 @@ struct LayeredSettings {
 // MARK: Remembered values
 
 extension LayeredSettings {
-    /// Whether a read has to look at more than the stored bytes; the usual answer takes one look.
-    static func exist<Settings: DefaultStorable>(
-        for type: Settings.Type,
-        in store: any DefaultsStore,
-        forKey key: String?
-    ) -> Bool {
-        memory(of: type, in: store, forKey: key)?.layers != nil
-    }
-
-    /// The value that was read last, if everything it depends on is the same.
-    ///
-    /// - Throws: ``FastPathUnavailable`` if it has to be found.
-    static func known<Settings: DefaultStorable>(
-        _ type: Settings.Type,
-        in store: any DefaultsStore,
-        forKey key: String?
-    ) throws(FastPathUnavailable) -> Settings {
-        guard let memory = memory(of: type, in: store, forKey: key), let last = memory.last.withLock({ $0 }) else {
-            throw FastPathUnavailable()
-        }
-        // The memory is that of the type.
-        let known = unsafeDowncast(last, to: LastRead<Settings>.self)
-        guard known.isShared, store.registeredValue(forKey: memory.identifiers[0]) == nil,
-            known.own.isSame(as: ownValue(under: memory.identifiers, in: store))
-        else {
-            throw FastPathUnavailable()
-        }
-        return known.value
-    }
-
-    private static func ownValue(under identifiers: [String], in store: any DefaultsStore) -> PropertyListValue? {
+    fileprivate static func ownValue(under identifiers: [String], in store: any DefaultsStore) -> PropertyListValue? {
         for identifier in identifiers {
             if let value = store.ownValue(forKey: identifier) { return value }
         }
@@ -270,7 +239,7 @@ extension LayeredSettings {
         guard type.remembersDecodedValues, type.schemaVersion == 0, registeredFields() == nil else { return }
         guard let memory = Self.memory(of: type, in: store, forKey: key), memory.layers === layers else { return }
         func remember<Settings: DefaultStorable>(_ value: Settings) {
-            let own = ownValue()
+            let own = Self.ownValue(under: identifiers, in: store)
             let last = memory.last.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
             let isShared = last.map { last in
                 last.own.isSame(as: own) && ValueSemantics.areInterchangeable(last.value, value)
@@ -283,44 +252,22 @@ extension LayeredSettings {
     }
 }
 
-/// The mark beside bytes that are only a part of a value.
-///
-/// A write stores what differs from what other layers say. Where those can't be read any more, what is missing is that
-/// of the default value, also of an optional property, which would be read as nil otherwise. And it is no news.
-enum PartialMark {
-    /// Whether bytes are marked.
-    static func isPartial(_ data: Data, beside key: String, in store: any DefaultsStore) -> Bool {
-        guard case .string(let digest)? = store.ownValue(forKey: CompanionKey.partial(of: key)) else { return false }
-        return digest == ContentDigest(data).text
-    }
-
-    /// Whether a value is a mark, and not one of the program's own.
-    static func isMark(_ value: PropertyListValue?) -> Bool {
-        guard case .string(let text)? = value else { return false }
-        return text.utf8.count == 16 && UInt64(text, radix: 16) != nil
-    }
-
-    /// Whether another mark, or none, is beside bytes than they are to have.
+extension LayeredSettings.Memory {
+    /// The value that was read last, if everything it depends on is the same.
     ///
-    /// - Throws: `typeMismatch` if they are to have one, and something else has its key.
-    static func differs(
-        _ mark: PropertyListValue?,
-        beside key: String,
-        of type: Any.Type,
+    /// - Throws: ``FastPathUnavailable`` if it has to be found.
+    func lastValue<Settings: DefaultStorable>(
+        as type: Settings.Type,
         in store: any DefaultsStore
-    ) throws(DefaultsError) -> Bool {
-        let markKey = CompanionKey.partial(of: key)
-        let present = store.ownValue(forKey: markKey)
-        guard present == nil || isMark(present) else {
-            if mark == nil { return false }
-            let context = ErrorContext(markKey, type, in: store)
-            throw .companionKeyOccupied(purpose: "the mark of a part of a value", context)
-        }
-        return !present.isSame(as: mark)
+    ) throws(FastPathUnavailable) -> Settings {
+        guard let last = last.withLock({ $0 }) else { throw FastPathUnavailable() }
+        // The memory is that of the type.
+        let known = unsafeDowncast(last, to: LayeredSettings.LastRead<Settings>.self)
+        guard known.isShared, store.registeredValue(forKey: identifiers[0]) == nil,
+            known.own.isSame(as: LayeredSettings.ownValue(under: identifiers, in: store))
+        else { throw FastPathUnavailable() }
+        return known.value
     }
-
-    /// The mark for bytes.
-    static func mark(of data: Data) -> PropertyListValue { .string(ContentDigest(data).text) }
 }
 
 extension DefaultStorable {

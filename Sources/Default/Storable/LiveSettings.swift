@@ -139,7 +139,7 @@ extension LiveSettings {
     private func read(from store: any DefaultsStore) -> Settings {
         do throws(FastPathUnavailable) {
             // Over layers, a read depends on this object's own default.
-            guard !LayeredSettings.exist(for: Settings.self, in: store, forKey: key) else {
+            guard LayeredSettings.memory(of: Settings.self, in: store, forKey: key) == nil else {
                 throw FastPathUnavailable()
             }
             let value = try Settings.fastPathValue(in: store, forKey: key)

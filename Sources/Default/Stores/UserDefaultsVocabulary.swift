@@ -169,9 +169,9 @@ extension UserDefaultsVocabulary {
 /// The removal of all that a store holds.
 struct StoreRemoval {
     /// The keys whose values were removed.
-    private(set) var keys: [String] = []
+    let keys: [String]
     /// Why some may not be removed; nil if all were.
-    private(set) var refusal: DefaultsError?
+    let refusal: DefaultsError?
 
     /// Removes all stored values that may be removed, in one transaction if the store has transactions.
     ///
@@ -180,30 +180,37 @@ struct StoreRemoval {
     ///   - namesKey: Whether an error of the store names the key that it came with.
     /// - Throws: Errors of the store; nothing has changed then, if it has transactions.
     init(of store: any DefaultsStore, namesKey: Bool = false) throws(DefaultsError) {
-        var removal = (keys: [String](), refused: [String](), refusal: DefaultsError?.none)
-        try DefaultsError.wrapping(ErrorContext(in: store)) {
+        self = try DefaultsError.wrapping(ErrorContext(in: store)) {
             // In a transaction, so that nothing is stored between listing the keys and removing them.
             try store.transaction {
-                removal = ([], [], nil)
-                // What describes a value that stays has to stay with it: its version, and whether it is a part.
-                for key in store.storedKeys().sorted(by: { $0.utf8.count < $1.utf8.count }) {
-                    if removal.refused.contains(where: { Self.describes(key, $0) }) { continue }
-                    do {
-                        try DefaultsError.wrapping(ErrorContext(namesKey ? key : nil, in: store)) {
-                            try store.setStoredValue(nil, forKey: key)
-                        }
-                        removal.keys.append(key)
-                    } catch let error as DefaultsError where error.code == .mandatory {
-                        removal.refused.append(key)
-                        removal.refusal = removal.refusal ?? error
+                let removal = Self(planning: store)
+                for key in removal.keys {
+                    try DefaultsError.wrapping(ErrorContext(namesKey ? key : nil, in: store)) {
+                        try store.setStoredValue(nil, forKey: key)
                     }
+                }
+                return removal
+            }
+        }
+    }
+
+    /// Finds out what may be removed.
+    private init(planning store: any DefaultsStore) {
+        var refusal: DefaultsError?
+        var kept: Set<StoreKey> = []
+        let all = store.storedKeys()
+        if let sources = store.sources {
+            for key in all {
+                do {
+                    try sources.checkWritable(key, in: store)
+                } catch {
+                    refusal = refusal ?? error
+                    // What describes a value stays with it.
+                    kept.formUnion(([key] + CompanionKey.all(of: key)).map { StoreKey(unchecked: $0) })
                 }
             }
         }
-        (keys, refusal) = (removal.keys, removal.refusal)
-    }
-
-    private static func describes(_ key: String, _ described: String) -> Bool {
-        [".schemaVersion", ".partial"].contains { key == described + $0 }
+        keys = kept.isEmpty ? all : all.filter { !kept.contains(StoreKey(unchecked: $0)) }
+        self.refusal = refusal
     }
 }

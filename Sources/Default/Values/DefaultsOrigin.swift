@@ -46,3 +46,10 @@ extension DefaultsOrigin: CustomStringConvertible {
     /// The kind and the source: "fallback (/etc/xdg/player.json)".
     public var description: String { "\(kind) (\(name))" }
 }
+
+/// A property that a write would have changed, and where its mandatory value comes from.
+struct MandatoryProperty {
+    /// The name under which it is stored.
+    let name: String
+    let origin: DefaultsOrigin
+}

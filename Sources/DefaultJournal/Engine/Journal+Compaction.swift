@@ -42,7 +42,7 @@ extension Journal {
         do throws(JournalError) {
             try rewrite(for: .size)
         } catch  where error.kind == .replaced || error.kind == .forked {
-            // There is nothing left to compact.
+            // Nothing is left to compact, or this process may not do it.
         } catch  where error.isBusy || error.kind == .overwritten || error.kind == .unstable {
             // A write sees the need again; not each write, since the process that is in the way may be stopped.
             exclusive.lock()
@@ -66,7 +66,7 @@ extension Journal {
         assert(hasExclusiveAccess)
         guard state.position > Self.largestExcess * (2 * entries.journalSize + Self.slack),
             options.automaticMaintenance, state.position >= writer.compactionRetrySize,
-            // There was no room for a backup.
+            // Its repair is due, or has failed.
             state.reportedDamage != state.file.salt
         else { return }
         do throws(JournalError) {
@@ -123,7 +123,8 @@ extension Journal {
 
     /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
     ///
-    /// No lock is held that a writer needs while the disk works: a writer waits only while the last records are copied.
+    /// No lock is held that a writer needs while the disk works: a writer waits only while the last records are copied;
+    /// after damage or a failed sync, while all entries are written.
     /// If it throws, no entry is lost; the new file may already have replaced the journal.
     func rewrite(for occasion: Occasion) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
@@ -182,7 +183,8 @@ extension Journal {
 
     /// Writes the entries to a new file.
     ///
-    /// - Returns: The offset in the old one up to which it has the entries; nil if the old one isn't whole.
+    /// - Returns: The offset in the old one up to which it has the entries; nil if the old one isn't
+    ///   whole, or is the journal no longer.
     private func fill(
         _ fresh: NewJournal,
         from file: JournalFile,
@@ -390,7 +392,7 @@ extension Journal {
         try withFilesLocked(followsPath: followsPath) { () throws(JournalError) in
             guard state.file === file else { return }
             if state.reportedDamage == file.salt {
-                // There was no room for a copy.
+                // Its repair is due, or has failed.
                 writer.compactionRetrySize = state.position * 2
             } else {
                 try reload()

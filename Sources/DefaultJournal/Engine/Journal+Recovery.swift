@@ -1,7 +1,8 @@
 extension Journal {
     /// Reads the journal at the path from its beginning, and changes nothing in it; under `stateLock`.
     ///
-    /// Repairs are left to the next process that has the lock; ``JournalState/isDamaged`` says whether one is due.
+    /// Repairs are left to the next process that has the lock; ``JournalState/isDamaged`` says whether damage asks for
+    /// one.
     ///
     /// - Parameter isOverwritten: Whether it is the open file with other contents, which may be a part of a copy.
     /// - Throws: Why it can't be read; the entries are what they were before.
@@ -136,10 +137,10 @@ extension Journal {
         }
         var loaded = try loadUnderLock(isOverwritten: isOverwritten)
         if isOverwritten { stateLock.withLock { state.mayBeMidCopy = true } }
-        // What isn't whole may be a part of a copy: it is read again once it has stood still.
+        // What was overwritten or isn't whole may be a part of a copy: it is read again once it has stood still.
         if let first = loaded, isOverwritten || !first.isWhole, try waitForCopy(of: first.file) {
             loaded = try loadUnderLock(isOverwritten: isOverwritten)
-            // The entries were those of the first reading by then.
+            // Only the first reading was compared with the old entries.
             loaded?.changedKeys = first.changedKeys
         }
         stateLock.withLock { state.mayBeMidCopy = false }
@@ -151,7 +152,7 @@ extension Journal {
         }
         if !loaded.report.damage.isEmpty || !loaded.isSaltKnown { return try recover(loaded) }
         let end = loaded.report.tornTail ?? loaded.size
-        // The position may be behind the end although nothing was lost: a tail that was being cut off can look like
+        // The position may be past the end although nothing was lost: a tail that was being cut off can look like
         // damage to a process without the lock, which then takes the file's end for its position.
         if loaded.file.id == before.id, end <= before.lastRecord {
             // Other processes have read more than the file holds; a new one makes them read it.
@@ -164,7 +165,7 @@ extension Journal {
         }
     }
 
-    /// - Returns: nil if there is no journal; one without a salt if it is empty.
+    /// - Returns: nil if there is no journal; one without a salt if it is empty, and has been for a second.
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> LoadedJournal? {
         assert(hasFileLock)
         stateLock.lock()
@@ -264,7 +265,7 @@ extension Journal {
             repair.damage?.copyError = error.withDirectory(path)
             return note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.withDirectory(path)))
         } catch {
-            // Only the new name isn't on the disk, which the next flush sees to.
+            // The journal is another file already. If its name isn't on the disk, the next flush sees to that.
         }
         // Without a copy, another process has repaired it.
         if let damage = repair.damage, damage.copy != nil { note(.damaged(damage)) }

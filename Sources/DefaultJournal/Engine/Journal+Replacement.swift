@@ -248,9 +248,9 @@ extension Journal {
     /// Whether nothing has happened in the directory, nor to the journal's end, since they were last compared; under
     /// `stateLock` and the lock.
     ///
-    /// Two calls instead of four, and the journal isn't asked for its times. A file whose times were asked for, or that
-    /// was read, gets new ones with the next write, which takes as long as the write itself. What this can't see is
-    /// that a directory above was replaced, or a link on the way.
+    /// It takes fewer calls than a comparison, and doesn't ask for the journal's times: asking for a file's times, or
+    /// reading it, makes its next write update them, which costs as much as the write. It can't see that a directory
+    /// above was replaced, or a link on the way.
     private func isUndisturbed() throws(JournalError) -> Bool {
         assert(hasFileLock && stateLock.isHeldByThisThread)
         guard let directory = state.directory, let fingerprint = state.fingerprint,
@@ -347,8 +347,8 @@ struct DirectoryFingerprint {
 
     /// - Returns: nil if it has just changed: it may do so again and get the same time.
     init?(_ status: FileStatus, now: UInt64) {
-        // Five times as long as a kernel's tick may be. Some file systems know whole seconds only.
-        guard now > status.changed &+ 20_000_000, status.changed % 1_000_000_000 != 0 else { return nil }
+        // Some file systems know whole seconds only.
+        guard status.isSettled(at: now), status.changed % 1_000_000_000 != 0 else { return nil }
         changed = status.changed
         modified = status.modified
         links = status.links

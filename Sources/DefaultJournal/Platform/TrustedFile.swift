@@ -13,9 +13,7 @@ package enum TrustedFile {
         fileprivate init(_ status: FileStatus, now: UInt64) {
             (device, inode, size) = (status.device, status.inode, status.size)
             (changed, modified) = (status.changed, status.modified)
-            // Five times as long as a tick may be. Some file systems know whole seconds only.
-            let precision: UInt64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
-            isSettled = now > status.changed &+ 20_000_000 &+ precision
+            isSettled = status.isSettled(at: now)
         }
 
         package static func == (one: Mark, other: Mark) -> Bool {
@@ -133,6 +131,15 @@ package enum TrustedFile {
     }
 
     private static func message(of error: JournalError) -> String { SystemCalls.message(for: error.code ?? 0) }
+}
+
+extension FileStatus {
+    /// Whether a change from now on gets another time, on the clock of file times.
+    func isSettled(at now: UInt64) -> Bool {
+        // Twice as long as the longest tick of a kernel. Some file systems know whole seconds only.
+        let precision: UInt64 = changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
+        return now > changed &+ 20_000_000 &+ precision
+    }
 }
 
 /// When something that costs system calls is due again.

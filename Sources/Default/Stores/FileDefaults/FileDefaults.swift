@@ -391,7 +391,9 @@ extension FileDefaults {
 
     /// The value that was registered for a key in this process.
     public func registeredValue(forKey key: String) -> PropertyListValue? {
-        suite.registeredValue(for: StoreKey(unchecked: key))
+        let key = StoreKey(unchecked: key)
+        // An open suite needs no lock of the opening.
+        return suite.current.map { $0.state.registeredValue(for: key) } ?? suite.registeredValue(for: key)
     }
 
     /// All stored values.

@@ -121,8 +121,14 @@ public struct FileSource: DefaultsSource {
 
     /// The values that the file has now; none if it doesn't exist.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/sourceUnusable``.
-    public func values() throws -> [String: PropertyListValue] { try SourceFile(path).values() ?? [:] }
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/sourceUnusable``; for the folder of a suite also
+    ///   the errors of ``FileDefaults/init(readingFrom:)``.
+    public func values() throws -> [String: PropertyListValue] {
+        let file = SourceFile(path)
+        guard TrustedFile.look(at: path) == .directory else { return try file.values() ?? [:] }
+        let suite = try file.openSuite()
+        return Dictionary(suite.ownValues().map { ($0.key.string, $0.value) }) { first, _ in first }
+    }
 }
 
 extension DefaultsSource where Self == FileSource {

@@ -95,13 +95,14 @@ struct SourceFile: Sendable {
         return false
     }
 
-    /// Checks that the folder of a suite, and what is in it, can't be changed by others.
-    func checkFolder() throws(DefaultsError) {
+    /// Opens the suite in a folder, for reading; others must not be able to change it.
+    func openSuite() throws(DefaultsError) -> FileDefaults {
         do {
             try TrustedFile.checkFolder(path, file: "journal")
         } catch {
             throw fault(error)
         }
+        return try FileDefaults(readingFrom: URL(fileURLWithPath: path, isDirectory: true))
     }
 
     func unusable(_ reason: String, line: Int? = nil, column: Int? = nil) -> DefaultsError {

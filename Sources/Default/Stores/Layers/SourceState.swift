@@ -28,6 +28,12 @@ final class SourceState: @unchecked Sendable {
 
     private enum Looking { case once, again }
 
+    private struct Watches {
+        /// The number of observations.
+        var count = 0
+        var folders: [FolderWatch] = []
+    }
+
     private let entries: [Entry]
     private let notify: StoreObservation.Handler
     private let schedule = LookSchedule(interval: 1_000_000_000)
@@ -41,7 +47,7 @@ final class SourceState: @unchecked Sendable {
     /// Whether a look may find something new.
     private let mayChange: Bool
     /// The watches of the files' folders, while there are observations.
-    private let watches = Locked<(count: Int, folders: [FolderWatch])>((0, []))
+    private let watches = Locked(Watches())
 
     init(_ entries: [Entry], notify: @escaping StoreObservation.Handler) {
         self.entries = entries
@@ -115,14 +121,16 @@ final class SourceState: @unchecked Sendable {
             // On a copy: what a source of the program's own does may lead here again.
             guard update(&after, entry) else { continue }
             found[index] = after
-            isNew = true
-            if after.fault?.description != before.fault?.description {
+            let hasOtherFault = after.fault?.description != before.fault?.description
+            if hasOtherFault {
                 let kind: DefaultsDiagnostics.Event.Kind = after.fault == nil ? .sourceRestored : .sourceUnusable
                 news.events.append(.init(kind: kind, error: after.fault ?? .sourceRestored(entry.source.name)))
             }
-            news.keys.formUnion(Self.changedKeys(layer(entry, before).values, layer(entry, after).values))
+            let changed = Self.changedKeys(layer(entry, before).values, layer(entry, after).values)
+            news.keys.formUnion(changed)
+            isNew = isNew || hasOtherFault || !changed.isEmpty
         }
-        // The same snapshot as long as nothing was read: what is remembered in it stays.
+        // The same snapshot as long as the sources say the same: what is remembered in it stays.
         guard isNew else { return }
         let layers = zip(entries, found).map { layer($0, $1) }
         let isAbove = { (layer: SourceSnapshot.Layer) in layer.origin.kind != .fallback }
@@ -187,11 +195,12 @@ final class SourceState: @unchecked Sendable {
         found.look = nil
         if look != .directory { found.suite = nil }
         switch look {
-        case .missing: found.values = [:]
+        case .missing:
+            found.values = [:]
+            found.look = .missing
         case .failed(let message): throw file.unusable(message)
         case .directory:
-            try file.checkFolder()
-            let suite = try found.suite ?? FileDefaults(readingFrom: URL(fileURLWithPath: file.path, isDirectory: true))
+            let suite = try found.suite ?? file.openSuite()
             found.suite = suite
             try suite.checkAvailability()
             let values = suite.ownValues()
@@ -203,7 +212,6 @@ final class SourceState: @unchecked Sendable {
             found.look = contents.map { .file($0.mark) } ?? .missing
             found.values = Self.keyed(try contents.map { try file.values(in: $0) } ?? [:])
         }
-        if look == .missing { found.look = .missing }
         return true
     }
 

@@ -18,6 +18,11 @@ enum CompanionKey {
     /// The key that says which bytes are only a part of a value: what is missing is left to the layers below.
     static func partial(of key: String) -> String { name(key, suffix: ".partial") }
 
+    /// All of them.
+    static func all(of key: String) -> [String] {
+        [quarantine(of: key), version(of: key), moved(of: key), partial(of: key)]
+    }
+
     private static func name(_ key: String, suffix: String) -> String {
         let room = StoreKey.maximumByteCount - suffix.utf8.count
         guard key.utf8.count > room else { return key + suffix }

@@ -18,11 +18,3 @@ struct ContentDigest: Equatable, Sendable {
 extension ContentDigest {
     init(_ data: Data) { self.init(bits: data.withUnsafeBytes { FNV1a.hash($0) }) }
 }
-
-extension DefaultsError {
-    /// The same error about a stored value, which is reported once for each value.
-    func about(_ value: PropertyListValue) -> DefaultsError {
-        let data = if case .data(let data) = value { data } else { value.binaryForm }
-        return about(content: ContentDigest(data).bits)
-    }
-}
