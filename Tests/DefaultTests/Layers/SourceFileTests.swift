@@ -107,6 +107,22 @@ struct SourceFileTests {
         }
     }
 
+    @Test("are found changed however soon after they were read, in place and with the same size")
+    func sameTick() throws {
+        try withFile { file in
+            try write(#"{"volume": 0}"#, to: file)
+            let store = MemoryDefaults(fallbacks: [.file(file)])
+            let handle = try FileHandle(forWritingTo: file)
+            defer { try? handle.close() }
+            for number in 1..<10 {
+                try handle.seek(toOffset: 0)
+                try handle.write(contentsOf: Data(#"{"volume": \#(number)}"#.utf8))
+                store.sources?.look()
+                #expect(store.integer(forKey: "volume") == number)
+            }
+        }
+    }
+
     @Test("are watched while the store is observed, also where the folder doesn't exist yet", .waits)
     func watched() throws {
         try withTemporaryDirectory { directory in
