@@ -205,8 +205,8 @@ struct StoreRemoval {
                     try sources.checkWritable(key, in: store)
                 } catch {
                     refusal = refusal ?? error
-                    // What describes a value stays with it.
-                    kept.formUnion(([key] + CompanionKey.all(of: key)).map { StoreKey(unchecked: $0) })
+                    // Its version stays with it, and whether it is a part; its quarantined values go.
+                    kept.formUnion(([key] + CompanionKey.describing(key)).map { StoreKey(unchecked: $0) })
                 }
             }
         }

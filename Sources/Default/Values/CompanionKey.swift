@@ -18,10 +18,8 @@ enum CompanionKey {
     /// The key that says which bytes are only a part of a value: what is missing is left to the layers below.
     static func partial(of key: String) -> String { name(key, suffix: ".partial") }
 
-    /// All of them.
-    static func all(of key: String) -> [String] {
-        [quarantine(of: key), version(of: key), moved(of: key), partial(of: key)]
-    }
+    /// Those that a value can't be read right without.
+    static func describing(_ key: String) -> [String] { [version(of: key), partial(of: key)] }
 
     private static func name(_ key: String, suffix: String) -> String {
         let room = StoreKey.maximumByteCount - suffix.utf8.count
