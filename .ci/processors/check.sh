@@ -62,8 +62,7 @@ echo 'module Musl [system] { header "headers.h" export * }' >"$work/musl/module.
 headers=(dirent errno fcntl poll pthread sched signal stdio stdlib string sys/{file,inotify,mman,socket,stat} time unistd)
 printf '#include <%s.h>\n' "${headers[@]}" >"$work/musl/headers.h"
 sed 's/import Darwin/import Musl/; s/__error()/__errno_location()/' .ci/apple/Darwin.swift >"$work/Musl.swift"
-typecheck_journal musl "$processor-unknown-linux-musl" Musl "$work/Musl.swift" -import-underlying-module -sdk "$work/musl" \
-    -I "$work/musl"
+typecheck_journal musl "$processor-unknown-linux-musl" Musl "$work/Musl.swift" -sdk "$work/musl" -I "$work/musl"
 
 # A program that is static altogether, where somebody has installed the Swift SDK for it.
 if swift sdk list 2>/dev/null | grep -q 'static-linux'; then
