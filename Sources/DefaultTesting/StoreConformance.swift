@@ -70,6 +70,12 @@ public import Default
 /// - ``Check``
 /// - ``findings(of:)``
 ///
+/// ### Checking a store with sources
+///
+/// - ``withSources(_:)``
+/// - ``Sources``
+/// - ``LayeredStoreProvider``
+///
 /// ### What the store can do, and how long it may take
 ///
 /// - ``capabilities-swift.property``
@@ -80,13 +86,18 @@ public struct StoreConformance: Sendable {
     /// Hands a fresh and empty store to a body, and cleans up after it.
     public typealias StoreProvider = @Sendable (_ body: (any DefaultsStore) throws -> Void) throws -> Void
 
+    /// Hands a fresh and empty store with sources to a body, and cleans up after it.
+    public typealias LayeredStoreProvider =
+        @Sendable (_ sources: Sources, _ body: (any DefaultsStore) throws -> Void) throws -> Void
+
     /// The store's abilities beyond those that every store must have.
-    public let capabilities: Capabilities
+    public private(set) var capabilities: Capabilities
     /// How long a check may take before it counts as one that never ends, in seconds; a minute unless you say
     /// otherwise.
     public let patience: Double
 
     let withStore: StoreProvider
+    private(set) var withLayeredStore: LayeredStoreProvider = { _, _ in }
 
     /// Prepares the suite for stores that have to be cleaned up, such as those with files.
     ///
@@ -121,6 +132,29 @@ public struct StoreConformance: Sendable {
         makeStore: @escaping @Sendable () throws -> any DefaultsStore
     ) {
         self.init(capabilities: capabilities, patience: patience, withStore: { body in try body(makeStore()) })
+    }
+
+    /// Has stores with sources checked as well.
+    ///
+    /// ```swift
+    /// let conformance = StoreConformance(makeStore: { Vault() })
+    ///     .withSources { sources, body in
+    ///         try body(Vault(sources: DefaultsSources(
+    ///             mandatory: sources.mandatory,
+    ///             overrides: sources.overrides,
+    ///             fallbacks: sources.fallbacks
+    ///         )))
+    ///     }
+    /// ```
+    ///
+    /// - Parameter withLayeredStore: Makes a fresh and empty store with some sources, calls its second argument with it
+    ///   once, and cleans up, also when that throws.
+    /// - Returns: The suite, with the capability ``Capabilities/sources``.
+    public func withSources(_ withLayeredStore: @escaping LayeredStoreProvider) -> StoreConformance {
+        var result = self
+        result.capabilities.insert(.sources)
+        result.withLayeredStore = withLayeredStore
+        return result
     }
 }
 
@@ -172,6 +206,19 @@ extension StoreConformance {
         /// Not so for a store that leaves `observeChanges(_:)` to its default implementation, which knows of typed
         /// calls only.
         public static let ownChanges = Capabilities(rawValue: 1 << 3)
+
+        /// The store takes sources. ``StoreConformance/withSources(_:)`` adds this.
+        public static let sources = Capabilities(rawValue: 1 << 4)
+    }
+
+    /// The sources of a store that is checked.
+    public struct Sources: Sendable {
+        /// Those whose values can't be changed.
+        public var mandatory: [any DefaultsSource] = []
+        /// Those above what is stored.
+        public var overrides: [any DefaultsSource] = []
+        /// Those that count while nothing is stored.
+        public var fallbacks: [any DefaultsSource] = []
     }
 
     /// A promise that a store does not keep.
@@ -225,7 +272,7 @@ extension StoreConformance {
     /// Later versions add to them.
     public static var checks: [Check] {
         Check.ofValues + Check.ofRefusals + Check.ofUpperLayers + Check.ofExclusiveAccess + Check.ofObservers
-            + Check.ofIdentity
+            + Check.ofIdentity + Check.ofSources
     }
 }
 

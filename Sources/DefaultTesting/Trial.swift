@@ -44,7 +44,15 @@ final class Trial: @unchecked Sendable {
 extension Trial {
     /// Runs a body on a fresh store.
     func withStore(_ body: @escaping @Sendable (any DefaultsStore) throws -> Void) {
-        provide { store in
+        withStore(of: nil, body)
+    }
+
+    /// Runs a body on a fresh store with sources.
+    func withStore(
+        of sources: StoreConformance.Sources?,
+        _ body: @escaping @Sendable (any DefaultsStore) throws -> Void
+    ) {
+        provide(sources) { store in
             let store = HandedOver(value: store)
             self.runOnThread { try body(store.value) }
         }
@@ -84,13 +92,18 @@ extension Trial {
         threads.wait()
     }
 
-    private func provide(_ body: (any DefaultsStore) -> Void) {
+    private func provide(_ sources: StoreConformance.Sources? = nil, _ body: (any DefaultsStore) -> Void) {
         guard !lock.withLock({ isOver }) else { return }
         var count = 0
         do {
-            try conformance.withStore { store in
+            let body = { (store: any DefaultsStore) in
                 count += 1
                 body(store)
+            }
+            if let sources {
+                try conformance.withLayeredStore(sources, body)
+            } else {
+                try conformance.withStore(body)
             }
         } catch {
             note("The closure that makes stores threw \(type(of: error)): \(error)")

@@ -30,7 +30,7 @@ private final class Recorder {
         return process << 40 | thread << 32 | count
     }
 
-    /// Records a call and its result.
+    /// Records a call and its result, or that it was refused.
     func call(
         _ pair: Int,
         hasLock: Bool,
@@ -38,8 +38,12 @@ private final class Recorder {
         _ body: () throws -> KeyPair
     ) rethrows {
         record(.begin(time: now(), pair: pair, hasLock: hasLock, written: written))
-        let found = try body()
-        record(.end(time: now(), found: found))
+        do {
+            let found = try body()
+            record(.end(time: now(), found: found))
+        } catch let error as DefaultsError where error.code == .mandatory {
+            record(.refused(time: now()))
+        }
     }
 }
 
@@ -51,11 +55,15 @@ private struct Caller {
 
     private func read(_ pair: Int, isFirst: Bool) -> Int {
         let key = HistorySuite.key(pair, isFirst: isFirst)
-        switch Int.random(in: 0..<3) {
-        case 0: return suite.object(forKey: key) as? Int ?? 0
-        case 1: return suite.df.fetch(forKey: key, type: Int.self) ?? 0
-        default: return Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)]
-        }
+        let value =
+            switch Int.random(in: 0..<3) {
+            case 0: suite.object(forKey: key) as? Int ?? 0
+            case 1: suite.df.fetch(forKey: key, type: Int.self) ?? 0
+            default: Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)]
+            }
+        guard value == HistorySuite.mandatoryValue else { return value }
+        guard case .integer(let stored)? = suite.ownValue(forKey: key) else { return 0 }
+        return Int(stored)
     }
 
     private func write(_ value: Int, _ pair: Int, isFirst: Bool) throws {
@@ -64,6 +72,8 @@ private struct Caller {
             try suite.removeObject(forKey: key)
         } else if Bool.random() {
             try suite.set(value, forKey: key)
+        } else if suite.sources != nil {
+            try Defaults(suite: suite).save(value, for: Defaults.Key<Int>(key, default: 0))
         } else {
             // An error of this write is only reported, and the handler of reports ends this process.
             Defaults(suite: suite)[Defaults.Key<Int>(key, default: 0)] = value
@@ -86,8 +96,10 @@ private struct Caller {
     func getAll(_ number: Int) {
         recorder.call(number, hasLock: false) {
             let values = suite.dictionaryRepresentation()
-            func value(isFirst: Bool) -> Int {
-                values[HistorySuite.key(number, isFirst: isFirst)] as? Int ?? 0
+            // What is mandatory hides what is stored.
+            func value(isFirst: Bool) -> Int? {
+                let value = values[HistorySuite.key(number, isFirst: isFirst)] as? Int ?? 0
+                return value == HistorySuite.mandatoryValue ? nil : value
             }
             return KeyPair(first: value(isFirst: true), second: value(isFirst: false))
         }
@@ -116,7 +128,7 @@ private struct Caller {
                 let key = Defaults.Key<Int>(HistorySuite.key(number, isFirst: isFirst), default: 0)
                 return try Defaults(suite: suite).update(key) { current in
                     defer { current = value }
-                    return pair(current, isFirst: isFirst)
+                    return current == HistorySuite.mandatoryValue ? .untouched : pair(current, isFirst: isFirst)
                 }
             }
         case 80..<88:
@@ -142,20 +154,27 @@ private struct Caller {
                 return found
             }
         case 92..<95: try recorder.call(number, hasLock: true) { try suite.withExclusiveAccess { both(number) } }
-        case 95: try suite.set(Data(repeating: 7, count: 20_000), forKey: "padding")
+        case 95:
+            // Not recorded, and refused while nothing may be written.
+            do {
+                try suite.set(Data(repeating: 7, count: 20_000), forKey: "padding")
+            } catch {
+                guard error.code == .mandatory else { throw error }
+            }
         default: if compacts { try suite.compact() }
         }
     }
 }
 
-/// Makes and records calls on several threads until a time of the clock.
+/// Makes and records calls on several threads until a time of the clock, or until a file exists.
 private func recordCalls(
     on suite: FileDefaults,
     in directory: URL,
     process: Int,
     threads: Int,
     kind: String,
-    until end: UInt64
+    until end: UInt64,
+    or endingFile: String?
 ) throws {
     let group = DispatchGroup()
     for thread in 0..<threads {
@@ -168,7 +187,7 @@ private func recordCalls(
         nonisolated(unsafe) let own = caller
         group.enter()
         Thread.detachNewThread {
-            while now() < end {
+            while now() < end, endingFile.map({ access($0, F_OK) != 0 }) ?? true {
                 do {
                     if kind == "reads" || kind == "read-only" {
                         let pair = Int.random(in: 0..<HistorySuite.pairs)
@@ -209,14 +228,18 @@ private func recordDeliveries(of suite: FileDefaults, in directory: URL, process
     group.wait()
 }
 
-/// Records a history: `record-history SUITE DIRECTORY PROCESS THREADS KIND END`.
+/// Records a history: `record-history SUITE DIRECTORY PROCESS THREADS KIND END [MANDATORY]`.
 ///
 /// The kind says whether the process writes, writes and compacts, reads with a suite that it could write or that it has
-/// opened only for reading, or observes.
+/// opened only for reading, or observes. A process that writes may have a mandatory file, which comes and goes; it ends as
+/// soon as there is a file of that name and `.ended`.
 func recordHistory(_ arguments: [String]) throws {
     DefaultsDiagnostics.handler = { event in
         // A suite that is restored or waited for is no error here.
-        guard ![.storeReplaced, .storeBusy, .storeExposed].contains(event.kind) else { return }
+        let expected: [DefaultsDiagnostics.Event.Kind] = [
+            .storeReplaced, .storeBusy, .storeExposed, .sourceUnusable, .sourceRestored,
+        ]
+        guard !expected.contains(event.kind) else { return }
         FileHandle.standardError.write(Data("\(event)\n".utf8))
         exit(10)
     }
@@ -225,7 +248,13 @@ func recordHistory(_ arguments: [String]) throws {
     let process = Int(arguments[2]) ?? 0
     let kind = arguments[4]
     // The limit is longer than any wait on a busy machine: another test is about how long to wait.
-    let suite = kind == "read-only" ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: 60)
+    let mandatory = arguments.dropFirst(6).map { FileSource.file(URL(filePath: $0)) }
+    let suite =
+        kind == "read-only"
+        ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: 60, mandatory: mandatory)
+    // Has the folder of the file watched, so that its changes count at once.
+    let watching = mandatory.isEmpty ? nil : suite.observeChanges { _ in }
+    defer { watching?.cancel() }
     if kind == "observes" {
         try recordDeliveries(of: suite, in: directory, process: process)
     } else {
@@ -235,7 +264,8 @@ func recordHistory(_ arguments: [String]) throws {
             process: process,
             threads: Int(arguments[3]) ?? 1,
             kind: kind,
-            until: UInt64(arguments[5]) ?? 0
+            until: UInt64(arguments[5]) ?? 0,
+            or: mandatory.first.map { "\($0.name).ended" }
         )
     }
 }

@@ -31,6 +31,8 @@ enum HistoryLine: Equatable {
     case begin(time: UInt64, pair: Int, hasLock: Bool, written: KeyPair)
     /// A call has returned, and has found these values.
     case end(time: UInt64, found: KeyPair)
+    /// A call has thrown that a value is mandatory.
+    case refused(time: UInt64)
     /// An observer has received the value of a key.
     case delivery(time: UInt64, pair: Int, found: KeyPair)
 
@@ -39,6 +41,7 @@ enum HistoryLine: Equatable {
         case .begin(let time, let pair, let hasLock, let written):
             "\(hasLock ? "locked" : "free") \(time) \(pair) \(written.text)"
         case .end(let time, let found): "end \(time) \(found.text)"
+        case .refused(let time): "refused \(time) \(KeyPair.untouched.text)"
         case .delivery(let time, let pair, let found): "delivery \(time) \(pair) \(found.text)"
         }
     }
@@ -48,6 +51,7 @@ enum HistoryLine: Equatable {
         let words = text.split(separator: " ")
         guard words.count > 2, let time = UInt64(words[1]), let values = KeyPair(words.suffix(2)) else { return nil }
         switch (words[0], words.count, Int(words[2])) {
+        case ("refused", 4, _): self = .refused(time: time)
         case ("end", 4, _): self = .end(time: time, found: values)
         case ("delivery", 5, let pair?): self = .delivery(time: time, pair: pair, found: values)
         case ("locked", 5, let pair?): self = .begin(time: time, pair: pair, hasLock: true, written: values)
@@ -62,6 +66,9 @@ enum HistorySuite {
     static let pairs = 3
 
     static func key(_ pair: Int, isFirst: Bool) -> String { "\(isFirst ? "first" : "second") \(pair)" }
+
+    /// The value that a mandatory source has for keys, which no call writes.
+    static let mandatoryValue = -1
 
     /// The last values of the keys, when no process writes any more: above all others, and different for each key.
     static func lastValue(_ pair: Int, isFirst: Bool) -> Int { 1 << 60 + 2 * pair + (isFirst ? 0 : 1) }

@@ -175,6 +175,19 @@ extension DefaultsStore {
     /// nil: the store has no sources.
     public var sources: DefaultsSources? { nil }
 
+    /// Calls a handler at each change that this library's typed calls make in stores with the same description, and at
+    /// each change of the store's sources.
+    public func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let channel = changeChannel
+        let observation = SharedHubs.observe(channel, handler)
+        guard let sources else { return observation }
+        sources.connect { keys in
+            guard let hub = SharedHubs.hub(named: channel) else { return }
+            ExclusiveAccess.ofProcess.notify(hub, keys)
+        }
+        return sources.watching(observation)
+    }
+
     /// Looks a value up and stores what a body leaves of it, with exclusive access.
     public func updateStoredValue<Result>(
         forKey key: String,

@@ -37,9 +37,7 @@ public final class MemoryDefaults: Sendable {
         fallbacks: [any DefaultsSource] = []
     ) {
         sources = DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)
-        sources?.connect { [exclusiveAccess, changes] keys in
-            if let keys { exclusiveAccess.notify(changes, keys) } else { changes.notify(nil) }
-        }
+        sources?.connect { [exclusiveAccess, changes] keys in exclusiveAccess.notify(changes, keys) }
         // Not an address: a new store could reuse an old one's, and events would not distinguish them.
         storeDescription = "MemoryDefaults #\(Self.count.wrappingAdd(1) + 1)"
     }

@@ -33,13 +33,13 @@ enum LayeredStoreKind: CaseIterable, Sendable {
 final class OwnStore: UserDefaultsVocabulary, @unchecked Sendable {
     // The rows are used under the lock.
     private let lock = NSLock()
-    private var rows: [String: PropertyListValue] = [:]
+    private var rows: [StoreKey: PropertyListValue] = [:]
     let sources: DefaultsSources?
     let storeDescription = "OwnStore(\(UUID()))"
 
     init(_ sources: DefaultsSources?) { self.sources = sources }
 
-    func ownValue(forKey key: String) -> PropertyListValue? { lock.withLock { rows[key] } }
+    func ownValue(forKey key: String) -> PropertyListValue? { lock.withLock { rows[StoreKey(unchecked: key)] } }
 
     func storedValue(forKey key: String) -> PropertyListValue? {
         guard let sources else { return ownValue(forKey: key) }
@@ -47,18 +47,21 @@ final class OwnStore: UserDefaultsVocabulary, @unchecked Sendable {
     }
 
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
-        _ = try StoreKey(key)
+        let storeKey = try StoreKey(key)
+        try value?.checkDepth(forKey: key, in: self)
         try sources?.checkWritable(key, in: self)
-        try withExclusiveAccess { lock.withLock { rows[key] = value } }
+        try withExclusiveAccess { lock.withLock { rows[storeKey] = value } }
     }
 
-    func storedKeys() -> [String] { lock.withLock { Array(rows.keys) } }
+    func storedKeys() -> [String] { lock.withLock { rows.keys.map(\.string) } }
 
     func flush() {}
 
     func register(defaults: [String: Any]) {}
 
-    func dictionaryRepresentation() -> [String: Any] { lock.withLock { rows.mapValues(\.object) } }
+    func dictionaryRepresentation() -> [String: Any] {
+        lock.withLock { Dictionary(rows.map { ($0.key.string, $0.value.object) }) { first, _ in first } }
+    }
 }
 
 /// A source whose values a test changes.

@@ -207,24 +207,26 @@ struct SourceOrderTests {
         }
     }
 
-    @Test("are observed: a source's change is a change of its keys")
-    func observation() throws {
-        for kind in [LayeredStoreKind.memory, .file] {
-            let vendor = ChangingSource(["volume": 0.5, "same": 1])
-            try kind.withStore(fallbacks: [vendor]) { store in
-                #expect(store.double(forKey: "volume") == 0.5)
-                let seen = Locked<[Set<String>?]>([])
-                let observation = store.observeChanges { keys in seen.withLock { $0.append(keys) } }
-                vendor.change(to: ["volume": 0.6, "same": 1, "new": 2])
-                #expect(seen.withLock({ $0 }) == [["volume", "new"]])
-                // While this thread has exclusive access it hears of nothing.
-                try store.withExclusiveAccess {
-                    vendor.change(to: ["volume": 0.7, "same": 1, "new": 2])
-                    #expect(seen.withLock({ $0 }).count == 1)
-                }
-                #expect(seen.withLock({ $0 }) == [["volume", "new"], ["volume"]])
-                observation.cancel()
+    @Test("are observed: a source's change is a change of its keys", arguments: LayeredStoreKind.allCases)
+    func observation(kind: LayeredStoreKind) throws {
+        let vendor = ChangingSource(["volume": 0.5, "same": 1])
+        try kind.withStore(fallbacks: [vendor]) { store in
+            #expect(store.double(forKey: "volume") == 0.5)
+            let seen = Locked<[Set<String>?]>([])
+            let observation = store.observeChanges { keys in seen.withLock { $0.append(keys) } }
+            let second = store.observeChanges { _ in }
+            vendor.change(to: ["volume": 0.6, "same": 1, "new": 2])
+            #expect(seen.withLock({ $0 }) == [["volume", "new"]])
+            // While this thread has exclusive access it hears of nothing.
+            try store.withExclusiveAccess {
+                vendor.change(to: ["volume": 0.7, "same": 1, "new": 2])
+                #expect(seen.withLock({ $0 }).count == 1)
             }
+            #expect(seen.withLock({ $0 }) == [["volume", "new"], ["volume"]])
+            observation.cancel()
+            vendor.change(to: ["volume": 0.8])
+            #expect(seen.withLock({ $0 }).count == 2)
+            second.cancel()
         }
     }
 }

@@ -27,6 +27,14 @@ struct HistoryTests {
         if seconds != nil { print("\(histories) histories of \(calls) calls have an order.") }
     }
 
+    @Test("have an order beside a mandatory file that comes and goes: each write took effect, or threw that it may not")
+    func mandatoryFile() throws {
+        let plan = HistoryPlan.mandatory(arrivals: TestExtent.pick(brief: 200, full: 600))
+        let history = try RecordedHistory.make(plan)
+        for problem in history.problems { Issue.record("\(plan)\n\(problem)") }
+        #expect(history.refusalCount > 0 && history.callCount > 0)
+    }
+
     private func call(
         _ interval: ClosedRange<UInt64>,
         found: Int? = nil,

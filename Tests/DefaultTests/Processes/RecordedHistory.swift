@@ -11,15 +11,24 @@ struct HistoryPlan: CustomStringConvertible {
     var killedWithin: Int?
     /// Whether a backup is restored over the suite during the run.
     var restores = false
+    /// How often a mandatory file of the writing processes comes and goes. If it does, the run is as long as that takes.
+    var arrivals = 0
 
     var description: String {
         let names = processes.map { "\($0.threads) × \($0.kind)" }.joined(separator: ", ")
         return "\(names), \(milliseconds) ms, killed within \(killedWithin ?? 0) ms\(restores ? ", restored" : "")"
+            + (arrivals > 0 ? ", a mandatory file that comes \(arrivals) times" : "")
     }
 
     static func brief(_ number: Int) -> Self {
         let processes = [(2, "compacts"), (1, "writes"), (1, "observes"), (1, number == 0 ? "reads" : "read-only")]
         return Self(processes: processes, milliseconds: 250, killedWithin: number == 0 ? nil : 60)
+    }
+
+    /// Two processes that write, compact and observe, beside a mandatory file that comes and goes.
+    static func mandatory(arrivals: Int) -> Self {
+        let processes = [(2, "compacts"), (1, "writes"), (1, "observes")]
+        return Self(processes: processes, milliseconds: 60_000, killedWithin: nil, arrivals: arrivals)
     }
 
     static func random(_ number: Int) -> Self {
@@ -42,9 +51,47 @@ struct HistoryPlan: CustomStringConvertible {
     }
 }
 
+/// A mandatory file that comes, is replaced, can't be read, and goes.
+struct MandatoryFile {
+    let url: URL
+    private(set) var arrivals = 0
+    private let new: URL
+
+    init(_ directory: URL) {
+        url = directory.appending(path: "mandatory.json")
+        new = directory.appending(path: "new.json")
+    }
+
+    /// Makes the next change: the file comes, is replaced, or goes.
+    mutating func change() throws {
+        if !FileManager.default.fileExists(atPath: url.path) || Bool.random() {
+            let keys = (0..<HistorySuite.pairs).flatMap { pair in
+                [true, false].map { HistorySuite.key(pair, isFirst: $0) }
+            }
+            let values = keys.shuffled().prefix(.random(in: 1...keys.count))
+                .map { "\"\($0)\": \(HistorySuite.mandatoryValue)" }
+            // One of four can't be used, and makes all of the suite mandatory.
+            let isComplete = Int.random(in: 0..<4) > 0
+            try Data("{\(values.joined(separator: ", "))\(isComplete ? "}" : "")".utf8).write(to: new)
+            guard rename(new.path, url.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+            arrivals += 1
+        } else {
+            try FileManager.default.removeItem(at: url)
+        }
+    }
+
+    /// Leaves none, and ends the processes that have it.
+    func end() throws {
+        try? FileManager.default.removeItem(at: url)
+        try Data().write(to: URL(filePath: "\(url.path).ended"))
+    }
+}
+
 /// The recorded history of processes that used a suite.
 struct RecordedHistory {
     private let pairs: [CallHistory]
+    /// How many calls threw that a value is mandatory.
+    private(set) var refusalCount = 0
 
     var callCount: Int { pairs.reduce(0) { $0 + $1.threads.reduce(0) { $0 + $1.count } } }
 
@@ -63,11 +110,19 @@ struct RecordedHistory {
         let began = Recording.now()
         private(set) var killed: UInt64?
 
-        init(_ number: Int, _ process: (threads: Int, kind: String), suite: URL, records: URL, end: UInt64) throws {
+        init(
+            _ number: Int,
+            _ process: (threads: Int, kind: String),
+            suite: URL,
+            records: URL,
+            end: UInt64,
+            mandatory: URL? = nil
+        ) throws {
             (self.number, kind) = (number, process.kind)
-            helper = try TestHelper.start([
+            let arguments = [
                 "record-history", suite.path, records.path, "\(number)", "\(process.threads)", process.kind, "\(end)",
-            ])
+            ]
+            helper = try TestHelper.start(arguments + (mandatory.map { [$0.path] } ?? []))
         }
 
         func kill() {
@@ -106,7 +161,8 @@ struct RecordedHistory {
             return try Self(
                 pairs: (0..<HistorySuite.pairs).map { pair in
                     try read(pair, recordings, restored: restored, last: last...end, from: records)
-                }
+                },
+                refusalCount: countRefusals(in: records)
             )
         }
     }
@@ -129,12 +185,28 @@ struct RecordedHistory {
         let begin = Recording.now()
         let end = begin + UInt64(plan.milliseconds) * 1_000_000
         var recordings: [Recording] = []
+        var policy = plan.arrivals > 0 ? MandatoryFile(records.deletingLastPathComponent()) : nil
         func start(_ process: (threads: Int, kind: String)) throws {
-            try recordings.append(Recording(recordings.count + 1, process, suite: url, records: records, end: end))
+            let mandatory = ["writes", "compacts"].contains(process.kind) ? policy?.url : nil
+            try recordings.append(
+                Recording(
+                    recordings.count + 1,
+                    process,
+                    suite: url,
+                    records: records,
+                    end: end,
+                    mandatory: mandatory
+                )
+            )
         }
         for process in plan.processes { try start(process) }
+        while Recording.now() < end, let arrivals = policy?.arrivals, arrivals < plan.arrivals {
+            try policy?.change()
+            usleep(.random(in: 0...8_000))
+        }
+        try policy?.end()
         var restored: Restoring?
-        while Recording.now() < end {
+        while policy == nil, Recording.now() < end {
             if let limit = plan.killedWithin {
                 usleep(UInt32.random(in: 0...UInt32(limit)) * 1_000)
                 let running = recordings.indices.filter {
@@ -153,6 +225,14 @@ struct RecordedHistory {
             }
         }
         return (recordings, restored)
+    }
+
+    /// How many calls of all threads threw that a value is mandatory.
+    private static func countRefusals(in records: URL) throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: records.path).reduce(0) { count, name in
+            let text = try String(contentsOf: records.appending(path: name), encoding: .utf8)
+            return count + text.split(separator: "\n").count { $0.hasPrefix("refused") }
+        }
     }
 
     /// Reads the records of all threads for one pair.
@@ -225,6 +305,8 @@ struct RecordedHistory {
             switch line {
             case .begin(let time, pair, let hasLock, let written): open = (time, hasLock, written)
             case .end(let time, let found): add(found, until: time)
+            // It must have had no effect.
+            case .refused: open = nil
             case .delivery(let time, pair, let found):
                 open = (began, false, .untouched)
                 add(found, until: time, isDelivery: true)

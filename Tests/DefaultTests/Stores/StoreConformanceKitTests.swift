@@ -12,6 +12,8 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
     /// The other promises that the fault breaks; nil if other checks would not come to an end.
     let otherPromises: Set<String>?
     let makeStore: @Sendable () -> any DefaultsStore
+    /// Of a fault in a store with sources, makes it with some.
+    var makeLayeredStore: (@Sendable (DefaultsSources?) -> any DefaultsStore)?
 
     init(
         _ promise: String,
@@ -27,6 +29,24 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
     }
 
     var testDescription: String { name }
+
+    /// A fault that shows in a store with sources only.
+    init(
+        _ promise: String,
+        details: String,
+        alsoBreaks otherPromises: Set<String>? = [],
+        in makeStore: @escaping @Sendable (DefaultsSources?) -> any DefaultsStore
+    ) {
+        self.init(promise, details: details, alsoBreaks: otherPromises, in: makeStore(nil))
+        makeLayeredStore = makeStore
+    }
+
+    /// The kit, for stores with the fault.
+    func conformance(patience: Double = 60) -> StoreConformance {
+        let conformance = StoreConformance(capabilities: .all, patience: patience, makeStore: makeStore)
+        guard let makeLayeredStore else { return conformance }
+        return conformance.withSources { sources, body in try body(makeLayeredStore(DefaultsSources(sources))) }
+    }
 
     // One store for each fault, since tests run at the same time.
     private static let keptForTheNext = MemoryDefaults()
@@ -269,6 +289,45 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             details: "Both stores are described as “Faulty”.",
             in: OneNameForAll()
         ),
+        PlantedFault(
+            "A value is that of the highest that has one: mandatory, override, stored, fallback.",
+            details: "storedValue(forKey: \"b\") with sources gave .integer(3), not .integer(2).",
+            in: StoredBeforeSources.init
+        ),
+        PlantedFault(
+            "Only what is stored is listed, and given as the store's own value.",
+            details: "updateStoredValue of a fallback's key gave .integer(4), not nil.",
+            alsoBreaks: [
+                "A value is that of the highest that has one: mandatory, override, stored, fallback.",
+                "A write of settings stores what the caller has changed, and nothing of the sources.",
+            ],
+            in: SourcesAsOwnValues.init
+        ),
+        PlantedFault(
+            "A mandatory value can be neither replaced nor removed.",
+            details: "setStoredValue(nil) of a mandatory key threw nothing; it should throw",
+            in: MandatoryValuesRemoved.init
+        ),
+        PlantedFault(
+            "A transaction that writes a mandatory value stores nothing.",
+            details: "storedValue(forKey: \"other\") after a transaction that was refused gave .integer(2), not nil.",
+            alsoBreaks: [
+                "A transaction whose body throws rolls back what it has changed.",
+                "No observer is notified of a rolled-back change.",
+            ],
+            in: LayeredTransactionThatKeepsAll.init
+        ),
+        PlantedFault(
+            "While a mandatory source can't be used, nothing can be written.",
+            details: "setStoredValue, forKey: \"new\", while a mandatory source can't be used threw nothing;",
+            in: WritesPastUnusableSources.init
+        ),
+        PlantedFault(
+            "A write of settings stores what the caller has changed, and nothing of the sources.",
+            details: "A call that should succeed threw DefaultsError",
+            alsoBreaks: ["A value is that of the highest that has one: mandatory, override, stored, fallback."],
+            in: SourcesKeptSecret.init
+        ),
     ]
 
     /// Stores whose observers miss something, which takes a check some time to notice.
@@ -287,6 +346,11 @@ struct PlantedFault: Sendable, CustomTestStringConvertible {
             "Observers are notified of what the store's own methods change.",
             details: "An observer was not called with \"k\" after setStoredValue.",
             in: PlainStore(base: MemoryDefaults())
+        ),
+        PlantedFault(
+            "Observers are notified of a change of a source.",
+            details: "An observer was not called with \"k\" after a change of a source.",
+            in: SourcesThatChangeUnnoticed.init
         ),
     ]
 
@@ -349,6 +413,14 @@ struct StoreConformanceKitTests {
         #expect(StoreConformance(capabilities: .all, makeStore: { FaultlessStore() }).findings() == [])
     }
 
+    @Test("finds nothing in a store with sources that keeps all promises")
+    func noFaultWithSources() {
+        let conformance = StoreConformance(capabilities: .all, makeStore: { FaultlessLayeredStore(nil) })
+            .withSources { sources, body in try body(FaultlessLayeredStore(DefaultsSources(sources))) }
+        #expect(conformance.capabilities == [.all, .sources])
+        #expect(conformance.findings() == [])
+    }
+
     @Test("finds nothing in a store that does not say which keys have changed")
     func namelessNotifications() {
         let conformance = StoreConformance(capabilities: .all, makeStore: { NotifiesWithoutKeys() })
@@ -357,7 +429,7 @@ struct StoreConformanceKitTests {
 
     @Test("names the promise that a faulty store breaks, and says what came back", arguments: PlantedFault.all)
     func plantedFault(fault: PlantedFault) throws {
-        let conformance = StoreConformance(capabilities: .all, makeStore: fault.makeStore)
+        let conformance = fault.conformance()
         let findings = conformance.findings(of: try check(named: fault.promise))
         #expect(findings.contains { $0.details.contains(fault.details) }, "\(findings)")
         #expect(findings.allSatisfy { $0.promise == fault.promise })
@@ -368,13 +440,13 @@ struct StoreConformanceKitTests {
         arguments: PlantedFault.all.filter { $0.otherPromises != nil }
     )
     func noOtherFault(fault: PlantedFault) throws {
-        let findings = StoreConformance(capabilities: .all, makeStore: fault.makeStore).findings()
+        let findings = fault.conformance().findings()
         #expect(Set(findings.map(\.promise)) == fault.otherPromises?.union([fault.promise]), "\(findings)")
     }
 
     @Test("notices that observers are not called", .waits, arguments: PlantedFault.silent)
     func silentFault(fault: PlantedFault) throws {
-        let conformance = StoreConformance(capabilities: .all, patience: 20, makeStore: fault.makeStore)
+        let conformance = fault.conformance(patience: 20)
         let findings = conformance.findings(of: try check(named: fault.promise))
         #expect(findings.contains { $0.details.contains(fault.details) }, "\(findings)")
     }
@@ -408,7 +480,7 @@ struct StoreConformanceKitTests {
             try body(NeverReturns(lock: breakables.heldLock()))
         }
         let findings = conformance.findings()
-        #expect(findings.count == StoreConformance.checks.count)
+        #expect(findings.count == StoreConformance.checks.count { !$0.requirements.contains(.sources) })
         #expect(findings.allSatisfy { $0.details.contains("had not ended") })
     }
 

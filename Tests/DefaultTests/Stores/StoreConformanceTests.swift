@@ -69,6 +69,24 @@ struct StoreConformanceTests {
         }
     }
 
+    @Test("with sources keeps the promise", arguments: StoreConformance.checks, LayeredStoreKind.allCases)
+    func sources(check: StoreConformance.Check, kind: LayeredStoreKind) {
+        let capabilities: StoreConformance.Capabilities =
+            kind == .own ? [.threads, .severalStores] : [.threads, .severalStores, .rollback, .ownChanges]
+        let conformance = StoreConformance(capabilities: capabilities, patience: 600) { body in
+            // One that says nothing changes nothing.
+            try kind.withStore(fallbacks: [ChangingSource([:])]) { try body($0) }
+        }
+        .withSources { sources, body in
+            try kind.withStore(
+                mandatory: sources.mandatory,
+                overrides: sources.overrides,
+                fallbacks: sources.fallbacks
+            ) { try body($0) }
+        }
+        #expect(conformance.findings(of: check) == [])
+    }
+
     @Test("that is the example of the documentation keeps the promise", arguments: StoreConformance.checks)
     func documentedStore(check: StoreConformance.Check) {
         let conformance = StoreConformance(capabilities: [.threads, .severalStores], patience: 600) { body in

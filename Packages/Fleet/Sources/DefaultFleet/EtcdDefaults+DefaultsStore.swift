@@ -1,13 +1,22 @@
 public import Default
 internal import Foundation
+internal import Synchronization
 
 extension EtcdDefaults: DefaultsStore {
-    /// The value for a key, of the host's copy; within exclusive access also what the thread has stored in it.
+    /// The value for a key: that of a source above the cluster's values, the one of the host's copy, that of a fallback.
+    ///
+    /// Within exclusive access, what the thread has stored in it counts.
     ///
     /// - Parameter key: The key. An invalid key has no value.
     /// - Returns: The value; nil when there is none, and also before this host has reached the cluster for the first
     ///   time (see ``checkAvailability()``). Text of the cluster that is malformed is `Data`.
     public func storedValue(forKey key: String) -> PropertyListValue? {
+        guard let sources else { return ownValue(forKey: key) }
+        return sources.value(forKey: key, own: { ownValue(forKey: key) })
+    }
+
+    /// The cluster's value for a key, whatever the sources of this host say.
+    public func ownValue(forKey key: String) -> PropertyListValue? {
         guard writeLock.isOwned, writing.session != nil else {
             return replica.value(forKey: key)
         }
@@ -26,11 +35,12 @@ extension EtcdDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/unsupportedValue``, ``DefaultsError/Code/valueTooLarge``,
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another thread had exclusive access
     ///   until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
-    ///   ``DefaultsError/Code/quotaExceeded`` or ``DefaultsError/Code/storeReplaced``. Nothing has changed then. With
-    ///   the code ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
+    ///   ``DefaultsError/Code/quotaExceeded``, ``DefaultsError/Code/storeReplaced`` or
+    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then. With the code ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         let storeKey = try Replica.key(key, in: storeDescription)
         try value?.checkDepth(forKey: key, in: self)
+        try sources?.checkWritable(key, in: self)
         try withSession { _ = writing.session?.writes.updateValue(value, forKey: storeKey) }
     }
 
@@ -112,7 +122,7 @@ extension EtcdDefaults: DefaultsStore {
         endSession()
     }
 
-    /// Calls a handler at each change of the suite, made by any process of any host.
+    /// Calls a handler at each change of the suite, made by any process of any host, and of the sources of this host.
     ///
     /// - Parameter handler: Receives the keys that changed, when this host has the new values. Its calls are on a
     ///   thread of their own, one after the other, so it may wait for a write.
@@ -121,7 +131,7 @@ extension EtcdDefaults: DefaultsStore {
         // Not on the follower's thread: what a handler waits for may have to come from there.
         let deliveries = DispatchQueue(label: "DefaultFleet.observer")
         let isCancelled = Flag()
-        let observation = replica.suite.observeChanges { keys in
+        let deliver: StoreObservation.Handler = { keys in
             let keys = keys?.filter { $0 != Replica.stateKey }
             guard keys?.isEmpty != true else { return }
             deliveries.async {
@@ -130,9 +140,32 @@ extension EtcdDefaults: DefaultsStore {
                 }
             }
         }
-        return StoreObservation {
+        let ofCluster = replica.suite.observeChanges(deliver)
+        let ofSources = sourceObservers.add(deliver)
+        let observation = StoreObservation {
             isCancelled.set()
-            observation.cancel()
+            ofCluster.cancel()
+            ofSources.cancel()
         }
+        return sources?.watching(observation) ?? observation
+    }
+}
+
+/// Those that observe a suite, for the changes of its sources.
+final class SourceObservers: Sendable {
+    private let handlers = Mutex<[UUID: StoreObservation.Handler]>([:])
+
+    func add(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
+        let id = UUID()
+        handlers.withLock { $0[id] = handler }
+        return StoreObservation { [weak self] in
+            // Deallocated without the lock: it may keep the owner of another observation.
+            _ = self?.handlers.withLock { $0.removeValue(forKey: id) }
+        }
+    }
+
+    /// Hands a change to all; none is called on this thread.
+    func notify(_ keys: Set<String>) {
+        for handler in handlers.withLock({ Array($0.values) }) { handler(keys) }
     }
 }

@@ -47,6 +47,8 @@ public final class EtcdDefaults: Sendable {
     public let deadline: Duration
     /// "EtcdDefaults" with the suite's name and the cluster's endpoints.
     public let storeDescription: String
+    /// The sources that this host reads beside the cluster's values; nil without any.
+    public let sources: DefaultsSources?
 
     let replica: Replica
     let lock: HostLock
@@ -58,6 +60,7 @@ public final class EtcdDefaults: Sendable {
     let metrics: FleetMetrics
     let writeLock = WriteLock()
     let writing: WritingState
+    let sourceObservers = SourceObservers()
 
     /// Opens this host's copy of a suite, without sending anything.
     ///
@@ -72,6 +75,10 @@ public final class EtcdDefaults: Sendable {
     ///   - replicaURL: The file URL of the replica's directory; by default `<suiteName>.fleet.defaults` where
     ///     ``FileDefaults/init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` puts its suites. All
     ///     processes of a host that share a replica must run as one user.
+    ///   - mandatory: Sources of this host whose values the program can't change; none by default, and none by the
+    ///     suite's name: what all hosts have is the cluster's.
+    ///   - overrides: Sources of this host above the cluster's values; none by default.
+    ///   - fallbacks: Sources of this host that count while the cluster has no value; none by default.
     ///   - logger: Receives what the follower does.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidSuiteName``,
     ///   ``DefaultsError/Code/storeUnavailable`` (the replica can't be opened, the cluster has no endpoint or an
@@ -82,6 +89,9 @@ public final class EtcdDefaults: Sendable {
         suiteName: String,
         deadline: Duration = .seconds(2),
         replicaURL: URL? = nil,
+        mandatory: [any DefaultsSource] = [],
+        overrides: [any DefaultsSource] = [],
+        fallbacks: [any DefaultsSource] = [],
         logger: Logger = Logger(label: "default.fleet")
     ) throws(DefaultsError) {
         let transport = try HTTPTransport(to: cluster, for: Self.describe(suiteName, in: cluster))
@@ -90,6 +100,7 @@ public final class EtcdDefaults: Sendable {
             suiteName: suiteName,
             deadline: deadline,
             replicaURL: replicaURL,
+            sources: DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks),
             logger: logger,
             transport: transport,
             timing: FollowerTiming()
@@ -101,6 +112,7 @@ public final class EtcdDefaults: Sendable {
         suiteName: String,
         deadline: Duration,
         replicaURL: URL?,
+        sources: DefaultsSources? = nil,
         logger: Logger,
         transport: any EtcdTransport,
         timing: FollowerTiming
@@ -121,7 +133,8 @@ public final class EtcdDefaults: Sendable {
         if let replicaURL {
             suite = try FileDefaults(url: replicaURL)
         } else {
-            suite = try FileDefaults(suiteName: suiteName + ".fleet")
+            // By its URL: one by name has the sources of its name, and the replica is the cluster's values only.
+            suite = try FileDefaults(url: FileDefaults(suiteName: suiteName + ".fleet").url)
         }
         replica = Replica(suite: suite)
         do {
@@ -132,6 +145,8 @@ public final class EtcdDefaults: Sendable {
         client = EtcdClient(cluster, transport: transport)
         reader = StoreReader(client: client, keys: keys)
         writing = WritingState(writer: Writer(client: client, keys: keys, storeDescription: description))
+        self.sources = sources
+        sources?.connect { [sourceObservers] keys in sourceObservers.notify(keys) }
     }
 
     static func describe(_ suiteName: String, in cluster: EtcdCluster) -> String {

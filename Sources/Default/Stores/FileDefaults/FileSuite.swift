@@ -188,7 +188,7 @@ final class FileSuite: @unchecked Sendable {
     }
 
     /// Notifies observers of what has changed in sources, even if the suite can't be opened.
-    func noteChange(ofSources keys: Set<String>?) {
+    func noteChange(ofSources keys: Set<String>) {
         if let current { current.noteChange(ofSources: keys) } else { observersBefore.notify(keys) }
     }
 

@@ -168,10 +168,9 @@ extension OpenSuite {
         }
     }
 
-    /// Notifies observers of what has changed in sources of the suite; nil if any key may have.
-    func noteChange(ofSources keys: Set<String>?) {
+    /// Notifies observers of what has changed in sources of the suite.
+    func noteChange(ofSources keys: Set<String>) {
         guard state.changes.isActive else { return }
-        guard let keys else { return state.changes.notify(nil) }
         journal.lockForReading()
         state.noteChanges(of: keys)
         journal.unlockForReading()

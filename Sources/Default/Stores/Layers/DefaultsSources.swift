@@ -80,16 +80,17 @@ public final class DefaultsSources: Sendable {
         let all = entries
         let handler = HandlerOfStore()
         self.handler = handler
-        states = PerProcess { SourceState(all) { keys in handler.handler?(keys) } }
+        states = PerProcess { SourceState(all, notify: handler.call) }
     }
 
-    /// Has a handler called at each change of a source, with the keys that changed, or nil if any may have.
+    /// Has a handler called at each change of a source, with the keys that changed.
     ///
-    /// A store calls this once, before it is used, and notifies its observers in the handler. It is called on a thread
-    /// that reads or writes, or on one of the library's own, with no lock of this object held.
+    /// A store that implements ``KeyValueStorage/observeChanges(_:)`` calls this when it is created, and notifies its
+    /// observers in the handler. The default implementation does so by itself. The handler is called on a thread that
+    /// reads or writes, or on one of the library's own, with no lock of this object held.
     ///
-    /// - Parameter handler: The handler; it must not keep the store alive.
-    public func connect(_ handler: @escaping StoreObservation.Handler) { self.handler.handler = handler }
+    /// - Parameter handler: The handler; it must not keep the store alive. Only the first call has an effect.
+    public func connect(_ handler: @escaping @Sendable (Set<String>) -> Void) { self.handler.set(handler) }
 
     /// The value for a key: that of the highest source above what is stored, else the store's own, else that of the
     /// highest source below, else the registered one.
@@ -143,10 +144,23 @@ public final class DefaultsSources: Sendable {
 }
 
 /// The handler of the store that has some sources.
+///
+/// Without a lock: a child made with `fork` would wait for one that another thread of its parent held.
 private final class HandlerOfStore: @unchecked Sendable {
-    // Set once, before the store is used. Without a lock: a child made with `fork` would wait for one that another
-    // thread of its parent held.
-    var handler: StoreObservation.Handler?
+    private let isTaken = Atomic<Bool>(false)
+    private let isSet = Atomic<Bool>(false)
+    // Written once, by the thread that has taken it, and read after that.
+    private var handler: @Sendable (Set<String>) -> Void = { _ in }
+
+    func set(_ handler: @escaping @Sendable (Set<String>) -> Void) {
+        guard !isTaken.exchange(true) else { return }
+        self.handler = handler
+        isSet.store(true)
+    }
+
+    func call(_ keys: Set<String>) {
+        if isSet.load() { handler(keys) }
+    }
 }
 
 extension DefaultsSources {

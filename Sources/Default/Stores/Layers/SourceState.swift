@@ -35,7 +35,7 @@ final class SourceState: @unchecked Sendable {
     }
 
     private let entries: [Entry]
-    private let notify: StoreObservation.Handler
+    private let notify: @Sendable (Set<String>) -> Void
     private let schedule = LookSchedule(interval: 1_000_000_000)
     /// Whether a thread looks at the sources, and has to look again; nil for none.
     private let looking = Locked<Looking?>(nil)
@@ -49,7 +49,7 @@ final class SourceState: @unchecked Sendable {
     /// The watches of the files' folders, while there are observations.
     private let watches = Locked(Watches())
 
-    init(_ entries: [Entry], notify: @escaping StoreObservation.Handler) {
+    init(_ entries: [Entry], notify: @escaping @Sendable (Set<String>) -> Void) {
         self.entries = entries
         self.notify = notify
         found = entries.map { _ in Found() }

@@ -27,6 +27,7 @@ final class TestHost: Sendable {
         suiteName: String = "suite",
         deadline: Duration = .seconds(10),
         directory: URL,
+        sources: DefaultsSources? = nil,
         transport: (any EtcdTransport)? = nil,
         timing: FollowerTiming = TestHost.timing
     ) throws {
@@ -36,6 +37,7 @@ final class TestHost: Sendable {
             suiteName: suiteName,
             deadline: deadline,
             replicaURL: directory.appendingPathComponent("replica"),
+            sources: sources,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             transport: try transport ?? HTTPTransport(cluster),
             timing: timing
