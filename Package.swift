@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "Default", targets: ["Default"]),
         .library(name: "DefaultOperators", targets: ["DefaultOperators"]),
         .library(name: "DefaultSwiftUI", targets: ["DefaultSwiftUI"]),
+        .library(name: "DefaultConformance", targets: ["DefaultConformance"]),
         .library(name: "DefaultTesting", targets: ["DefaultTesting"]),
     ],
     traits: [
@@ -38,6 +39,7 @@ let package = Package(
         ),
         .target(name: "DefaultOperators", dependencies: ["Default"]),
         .target(name: "DefaultSwiftUI", dependencies: ["Default"]),
+        .target(name: "DefaultConformance", dependencies: ["Default"]),
         .target(name: "DefaultTesting", dependencies: ["Default"]),
         .executableTarget(
             name: "QuickStart",
@@ -63,7 +65,8 @@ let package = Package(
         .testTarget(
             name: "DefaultTests",
             dependencies: [
-                "Default", "DefaultJournal", "JournalProbe", "DefaultOperators", "DefaultTesting", "DefaultTestHelper",
+                "Default", "DefaultJournal", "JournalProbe", "DefaultOperators", "DefaultConformance", "DefaultTesting",
+                "DefaultTestHelper",
             ],
             exclude: ["Fixtures"]
         ),

@@ -31,7 +31,7 @@ enum Theme: String { case light, dark }
 nonisolated struct Token: Codable { var text: String }
 
 extension FileDefaults {
-    nonisolated static let shared = FileDefaults.standard
+    static let shared = FileDefaults.standard
 }
 
 nonisolated extension DefaultsCoder {
@@ -49,6 +49,8 @@ nonisolated extension Defaults.Keys {
     static let names = Key<NSArray>("names")
     static let text = Key<NSString>("text")
     static let table = Key<NSDictionary>("table")
+    static let name = Key<String>("name")
+    static let installation = Key<UUID?>("installation")
 }
 
 extension PersistentStorage {
@@ -63,6 +65,7 @@ let keys: [Defaults.Keys] = [.rows, .names]
 @MainActor @Observable
 final class Model {
     @ObservationIgnored @Stored(.volume) var volume
+    @ObservationIgnored @Stored("muted") var isMuted = false
 }
 
 func calls(store: any DefaultsStore) throws {
@@ -77,6 +80,9 @@ func calls(store: any DefaultsStore) throws {
     settings.write()
     try Document.update { $0.title = "Untitled" }
     store.df.store(5, forKey: "n")
+    print(Settings.current.theme, Document.current.title, Defaults[.name])
+    let id: UUID = try Defaults.load(.installation, storing: UUID())
+    print(id)
 }
 
 actor Player {

@@ -152,12 +152,15 @@ done
 check_module DefaultJournal Sources/DefaultJournal
 check_module Default Sources/Default
 check_module DefaultOperators Sources/DefaultOperators
-check_module DefaultTesting Sources/DefaultTesting
+check_module DefaultConformance Sources/DefaultConformance
 check_module DefaultSwiftUI Sources/DefaultSwiftUI
 
 # The tests, with the toolchain's own Testing. They use what came with macOS 15.
 plugins=$(dirname "$(dirname "$(readlink -f "$(type -P swiftc)")")")/lib/swift/host/plugins
 testing=("${ours[@]}" -D DEBUG -target "${triple[0]}15.0" -load-plugin-library "$plugins/libTestingMacros.so")
+echo "Sources/DefaultTesting, macOS 15"
+swiftc -emit-module "${testing[@]}" "${strictly[@]}" -parse-as-library -module-name DefaultTesting \
+    -o "$work/modules/DefaultTesting.swiftmodule" $(sources Sources/DefaultTesting) || fail "DefaultTesting does not compile for macOS 15."
 for name in JournalProbe JournalTestHelper DefaultTestHelper DefaultJournalTests DefaultTests; do
     echo "Tests/$name, macOS 15"
     [ "$name" != JournalProbe ] || swiftc -emit-module "${testing[@]}" -parse-as-library -module-name $name \

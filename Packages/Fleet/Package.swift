@@ -76,7 +76,7 @@ let package = Package(
                 "FleetTestHelper",
                 "fleet-agent",
                 .product(name: "Default", package: "Default"),
-                .product(name: "DefaultTesting", package: "Default"),
+                .product(name: "DefaultConformance", package: "Default"),
                 .product(name: "Logging", package: "swift-log"),
             ]
         ),

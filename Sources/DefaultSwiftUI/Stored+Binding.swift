@@ -47,6 +47,43 @@ extension Stored where Projection == Binding<Value> {
     }
 }
 
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension Stored where Projection == Binding<Value>, Value: Codable {
+    /// Creates a property of a view that is stored in the standard store under a name, with its default:
+    /// `@Stored("volume") var volume = 0.5`; see ``init(_:)``.
+    public init(wrappedValue: sending Value, _ name: String) {
+        self.init(Defaults.Key(ofProperty: name, default: wrappedValue))
+    }
+
+    /// Creates a property of a view that is stored in a store under a name, with its default; see ``init(_:)``.
+    public init(wrappedValue: sending Value, _ name: String, suite: any DefaultsStore & Sendable) {
+        self.init(Defaults.Key(ofProperty: name, default: wrappedValue), suite: suite)
+    }
+
+    /// Creates a property of a view that is stored in a `UserDefaults` under a name, with its default; see
+    /// ``init(_:)``.
+    public init(wrappedValue: sending Value, _ name: String, suite: UserDefaults) {
+        self.init(Defaults.Key(ofProperty: name, default: wrappedValue), suite: suite)
+    }
+}
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *)
+extension Stored where Projection == Binding<Value>, Value: Codable & ExpressibleByNilLiteral {
+    /// Creates a property of an optional that is stored in the standard store under a name:
+    /// `@Stored("nickname") var nickname: String?`; see ``init(_:)``.
+    public init(_ name: String) { self.init(Defaults.Key(ofProperty: name, default: nil)) }
+
+    /// Creates a property of an optional that is stored in a store under a name; see ``init(_:)``.
+    public init(_ name: String, suite: any DefaultsStore & Sendable) {
+        self.init(Defaults.Key(ofProperty: name, default: nil), suite: suite)
+    }
+
+    /// Creates a property of an optional that is stored in a `UserDefaults` under a name; see ``init(_:)``.
+    public init(_ name: String, suite: UserDefaults) {
+        self.init(Defaults.Key(ofProperty: name, default: nil), suite: suite)
+    }
+}
+
 /// A `Stored` property of a view that an initializer gives its key, or its store.
 ///
 /// ```swift

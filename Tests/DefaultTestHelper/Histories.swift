@@ -231,8 +231,8 @@ private func recordDeliveries(of suite: FileDefaults, in directory: URL, process
 /// Records a history: `record-history SUITE DIRECTORY PROCESS THREADS KIND END [MANDATORY]`.
 ///
 /// The kind says whether the process writes, writes and compacts, reads with a suite that it could write or that it has
-/// opened only for reading, or observes. A process that writes may have a mandatory file, which comes and goes; it ends as
-/// soon as there is a file of that name and `.ended`.
+/// opened only for reading, or observes. A process that writes may have a mandatory file, which comes and goes; it ends
+/// as soon as there is a file of that name and `.ended`.
 func recordHistory(_ arguments: [String]) throws {
     DefaultsDiagnostics.handler = { event in
         // A suite that is restored or waited for is no error here.

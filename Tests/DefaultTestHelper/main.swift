@@ -383,6 +383,19 @@ func run() throws {
             setenv("XDG_CONFIG_HOME", home, 1)
             print(try FileDefaults(suiteName: "s").url.path)
         }
+    case "print-state-place":
+        print(try FileDefaults(suiteName: "app", in: .state).url.path)
+    case "print-volumes":
+        let url = URL(filePath: arguments[0]).appending(path: "elsewhere.defaults")
+        let suites = [
+            try FileDefaults(suiteName: "app"), try FileDefaults(suiteName: "app", in: .state),
+            try FileDefaults(url: url), try FileDefaults(url: url, sourcesOf: "app"),
+            try FileDefaults(readingFrom: url, sourcesOf: "app"), try FileDefaults(readingFrom: url),
+        ]
+        print(suites.map { "\($0.double(forKey: "volume"))" }.joined(separator: " "))
+    case "load-storing":
+        let number = try Defaults(suite: suite()).load(Defaults.Key<Int?>("id"), storing: .random(in: 1 ... .max))
+        print(number)
     case "track-two-suites":
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, visionOS 1, *) {
             printNoticesOfTwoSuites()

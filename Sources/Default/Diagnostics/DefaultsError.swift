@@ -193,6 +193,8 @@ extension DefaultsError {
         public static let mandatory = Code("mandatory")
         /// A source can't be used, or a part of it.
         public static let sourceUnusable = Code("sourceUnusable")
+        /// A text that was to be imported isn't JSON, or has what no store can hold.
+        public static let importUnreadable = Code("importUnreadable")
 
         /// Matches any ``DefaultsError`` with this code in a `catch` clause.
         public static func ~= (code: Code, error: any Error) -> Bool { (error as? DefaultsError)?.code == code }

@@ -32,8 +32,11 @@ public protocol DefaultProviding: Codable, PlainDefaultProviding {
 /// ``DefaultProviding`` and `DefaultStorable` inherit it; conform to those. In generic code,
 /// ``DefaultProviding/defaultValue`` has the value, however the type declares it.
 public protocol PlainDefaultProviding: SendableMetatype {
+    /// `Never` for a type that declares its default value without an optional; follows from that.
+    associatedtype DefaultFailure: Error = NoDefaultValue
+
     /// The default value of a type that declares it without an optional.
-    static var defaultValue: Self { get throws(NoDefaultValue) }
+    static var defaultValue: Self { get throws(DefaultFailure) }
 }
 
 /// Thrown for a type that doesn't declare a default value without an optional.
@@ -51,10 +54,12 @@ extension DefaultProviding {
     }
 }
 
-extension PlainDefaultProviding {
+extension PlainDefaultProviding where DefaultFailure == NoDefaultValue {
     /// Throws; for a type that declares its default value as an optional.
     public static var defaultValue: Self { get throws(NoDefaultValue) { throw NoDefaultValue() } }
+}
 
+extension PlainDefaultProviding {
     /// The default value that is declared without an optional.
-    static func plainDefault() throws(NoDefaultValue) -> Self { try defaultValue }
+    static func plainDefault() throws(DefaultFailure) -> Self { try defaultValue }
 }

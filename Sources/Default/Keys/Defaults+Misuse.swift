@@ -29,6 +29,29 @@ extension DefaultsStore {
     }
 }
 
+extension Defaults {
+    /// Matches a key with a default of the call's.
+    @available(*, unavailable, message: "The default belongs to the key: Key(\"name\", default: value).")
+    public static subscript<Value>(key: Key<Value>, default value: Value) -> Value {
+        get { fatalError("The default belongs to the key.") }
+        set { fatalError("The default belongs to the key.") }
+    }
+
+    /// Matches a value and a key in the words of `UserDefaults`.
+    @available(*, unavailable, renamed: "save(_:for:)")
+    public static func set<Value>(_ value: Value, for key: Key<Value>) { fatalError("Use save(_:for:).") }
+
+    /// Matches a key in the words of other wrappers.
+    @available(*, unavailable, renamed: "reset(_:)")
+    public static func removeObject(for key: Keys) { fatalError("Use reset(_:).") }
+
+    /// Matches a transaction without a store.
+    @available(*, unavailable, message: "A transaction is one of a store: try Defaults().suite.transaction { … }.")
+    public static func transaction<Result>(_ body: () throws -> Result) throws -> Result {
+        fatalError("A transaction is one of a store.")
+    }
+}
+
 extension Defaults.Key {
     /// Matches a key without a default, of a type that has no empty value.
     @available(

@@ -99,6 +99,13 @@ extension Defaults {
     /// The value of a key in the standard store.
     public static func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value { try Defaults().load(key) }
 
+    /// The value of a key in the standard store; while there is none, a new one, which is stored.
+    public static func load<Value>(_ key: Key<Value?>, storing newValue: @autoclosure () throws -> Value) throws
+        -> Value
+    {
+        try Defaults().load(key, storing: newValue())
+    }
+
     /// Stores a value in the standard store.
     public static func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
         try Defaults().save(value, for: key)

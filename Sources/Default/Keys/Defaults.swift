@@ -94,6 +94,40 @@ extension Defaults {
         return try KeyAccess(key.name, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
     }
 
+    /// The value of a key; while there is none, a new one, which is stored.
+    ///
+    /// For what a program makes up once and keeps, such as the id of an installation:
+    ///
+    /// ```swift
+    /// extension Defaults.Keys {
+    ///     static let installation = Defaults.Key<UUID?>("installation")
+    /// }
+    /// let id = try Defaults.load(.installation, storing: UUID())
+    /// ```
+    ///
+    /// One operation across threads and, on a ``FileDefaults``, processes: all that call it at once get the same value.
+    /// A value of a source, a launch argument or a registered default counts as there, and nothing is stored. Neither
+    /// is it when a stored value can't be read.
+    ///
+    /// - Parameters:
+    ///   - key: The key, of an optional.
+    ///   - newValue: The value to store; evaluated once at most, and only if there is none.
+    /// - Returns: The value that is there, or the new one.
+    /// - Throws: Any error of `newValue`, and the same errors as ``load(_:)-swift.method`` and
+    ///   ``save(_:for:)-swift.method``.
+    public func load<Value>(_ key: Key<Value?>, storing newValue: @autoclosure () throws -> Value) throws -> Value {
+        // Without exclusive access, as nearly all calls.
+        if let value = try load(key) { return value }
+        var made: Value?
+        return try suite.withExclusiveAccess {
+            if let value = try load(key) { return value }
+            let value = try made ?? newValue()
+            made = value
+            try save(value, for: key)
+            return value
+        }
+    }
+
     /// Stores a value.
     ///
     /// - Parameters:

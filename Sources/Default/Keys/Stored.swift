@@ -2,15 +2,18 @@
 ///
 /// ```swift
 /// struct Player {
-///     @Stored(.volume) var volume                            // the standard store
-///     @Stored(.theme, suite: MemoryDefaults()) var theme     // any other
+///     @Stored(.volume) var volume            // the standard store
+///     @Stored(.theme, suite: MemoryDefaults()) var theme
+///     @Stored("mute") var isMuted = false    // a key that is named here
+///     @Stored("title") var title: String?
 /// }
 /// ```
 ///
-/// It can be used in structs, classes and actors. Reading, assigning and changes in place work as in ``Defaults``:
-/// `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are `nonmutating`, because
-/// they only change the store. A change in place that throws stores what it has changed so far, unlike one of
-/// ``Defaults``: the compiler doesn't pass the error on to a property wrapper (Swift 6.3).
+/// A name takes the place of a key for any `Codable` value; it is stored as by a ``Defaults/Key`` of that name and
+/// type. It can be used in structs, classes and actors. Reading, assigning and changes in place work as in
+/// ``Defaults``: `volume -= 0.1` is atomic across threads and, on a ``FileDefaults``, processes. Setters are
+/// `nonmutating`, because they only change the store. A change in place that throws stores what it has changed so far,
+/// unlike one of ``Defaults``: the compiler doesn't pass the error on to a property wrapper (Swift 6.3).
 ///
 /// In a file that imports `DefaultSwiftUI`, `$volume` is a `Binding`; see <doc:SettingsInSwiftUI>. Elsewhere it is
 /// empty, or the store if one is given. A property that is declared without its key, to be given one by an initializer,
@@ -59,11 +62,32 @@ public struct Stored<Value, Projection> {
     public var projectedValue: Projection { project(defaults, key) }
 }
 
+extension Defaults.Key where Value: Codable {
+    /// Creates the key of a property that is declared with a name: it is stored as by a typed key.
+    package convenience init(ofProperty name: String, default value: Value) {
+        self.init(name, bridge: .topLevel, constant: value)
+    }
+}
+
 // Disfavored, so that the initializers of DefaultSwiftUI are chosen where both are known.
 extension Stored where Projection == Void {
     /// Creates a property that is stored in the platform's standard store.
     @_disfavoredOverload
     public init(_ key: Defaults.Key<Value>) { self.init(key, in: Defaults()) { _, _ in } }
+
+    /// Creates a property that is stored in the platform's standard store under a name, with its default:
+    /// `@Stored("volume") var volume = 0.5`.
+    @_disfavoredOverload
+    public init(wrappedValue: sending Value, _ name: String) where Value: Codable {
+        self.init(Defaults.Key(ofProperty: name, default: wrappedValue))
+    }
+
+    /// Creates a property of an optional that is stored in the platform's standard store under a name:
+    /// `@Stored("nickname") var nickname: String?`.
+    @_disfavoredOverload
+    public init(_ name: String) where Value: Codable & ExpressibleByNilLiteral {
+        self.init(Defaults.Key(ofProperty: name, default: nil))
+    }
 }
 
 extension Stored where Projection == any DefaultsStore {
@@ -71,6 +95,18 @@ extension Stored where Projection == any DefaultsStore {
     @_disfavoredOverload
     public init(_ key: Defaults.Key<Value>, suite: any DefaultsStore) {
         self.init(key, in: Defaults(suite: suite)) { defaults, _ in defaults.suite }
+    }
+
+    /// Creates a property that is stored in a store under a name, with its default.
+    @_disfavoredOverload
+    public init(wrappedValue: sending Value, _ name: String, suite: any DefaultsStore) where Value: Codable {
+        self.init(Defaults.Key(ofProperty: name, default: wrappedValue), suite: suite)
+    }
+
+    /// Creates a property of an optional that is stored in a store under a name.
+    @_disfavoredOverload
+    public init(_ name: String, suite: any DefaultsStore) where Value: Codable & ExpressibleByNilLiteral {
+        self.init(Defaults.Key(ofProperty: name, default: nil), suite: suite)
     }
 }
 

@@ -69,9 +69,9 @@ public protocol DefaultStorable: DefaultProviding {
     /// The value that ``read(from:forKey:)`` returns when nothing usable is stored, and that ``update(in:forKey:_:)``
     /// starts from when nothing is stored; nil by default.
     ///
-    /// Declare it as an optional or not, as a constant or computed: `static let defaultValue = Settings()`. In a class
-    /// that isn't final its type is `Self` or `Self?`. In generic code it is an optional. One of another type is not
-    /// used.
+    /// Declare it as a constant or computed: `static let defaultValue = Settings()`. A type whose default value isn't
+    /// an optional also has ``current``. In a class that isn't final the property's type is `Self` or `Self?`. In
+    /// generic code it is an optional. One of another type is not used.
     ///
     /// Values that older versions of the app stored are also filled in from it, if properties are missing or have
     /// another type. See <doc:ChangingYourSettings>.
@@ -159,6 +159,33 @@ extension DefaultStorable {
 
     /// The ``schemaVersion``: only this version and newer ones can read its values.
     public static var readableSince: Int { schemaVersion }
+}
+
+extension DefaultStorable where DefaultFailure == Never {
+    /// The stored value, or the default value while nothing usable is stored.
+    ///
+    /// ```swift
+    /// struct VisualSettings: DefaultStorable {
+    ///     var themeName = "bright"
+    ///     static let defaultValue = VisualSettings()
+    /// }
+    ///
+    /// print(VisualSettings.current.themeName)
+    /// ```
+    ///
+    /// This is what ``read(from:forKey:)`` returns for the type's own store and key, without an optional. Only types
+    /// that declare a default value which isn't an optional have it. Errors are reported to ``DefaultsDiagnostics``.
+    public static var current: Self { read() ?? plainDefault() }
+}
+
+extension DefaultStorable where DefaultFailure == NoDefaultValue {
+    /// Needs a default value that isn't an optional.
+    @available(
+        *,
+        unavailable,
+        message: "Declare a default value that isn't optional, static let defaultValue = …, or use read()."
+    )
+    public static var current: Self { fatalError("There is no default value.") }
 }
 
 extension DefaultStorable {

@@ -133,6 +133,64 @@ public final class LiveSettings<Settings: DefaultStorable> {
 }
 
 extension LiveSettings {
+    /// Reads, changes and stores the settings as one operation, and throws what a change in place would only report.
+    ///
+    /// - Parameter change: Changes the settings, which are the stored value, the last one that could be read, or the
+    ///   default. If it throws, nothing is stored.
+    /// - Returns: The result of the change.
+    /// - Throws: Any error that the change throws, and those of ``DefaultStorable/save(to:withKey:)``. The stored value
+    ///   is unchanged then.
+    @discardableResult
+    public func update<Result>(_ change: (inout Settings) throws -> Result) throws -> Result {
+        let store = store
+        return try store.withExclusiveAccess {
+            let layers = layers(in: store)
+            var value = try loadOrKeep(from: store, in: layers)
+            let result = try change(&value)
+            try save(value, to: store, in: layers)
+            return result
+        }
+    }
+
+    /// Removes the stored settings, so that the default is read again; errors are reported to ``DefaultsDiagnostics``.
+    public func clear() { Settings.clear(in: store, forKey: key) }
+
+    /// Removes the stored settings, so that the default is read again.
+    ///
+    /// - Throws: As ``DefaultStorable/remove(from:forKey:)``.
+    public func remove() throws(DefaultsError) { try Settings.remove(from: store, forKey: key) }
+}
+
+// Each change is stored at once, so these aren't needed. Without them, the compiler (6.3.1) crashes on such a call.
+extension LiveSettings {
+    /// Is not needed: each change is stored at once.
+    @available(*, unavailable, message: "Each change is stored at once. To store another value, assign it to value.")
+    public func save(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) throws(DefaultsError) {}
+
+    /// Is not needed: each change is stored at once.
+    @available(*, unavailable, message: "Each change is stored at once. To store another value, assign it to value.")
+    public func write(to store: (any DefaultsStore)? = nil, withKey key: String? = nil) {}
+
+    /// Is not needed: the properties are those of the stored value.
+    @available(*, unavailable, message: "The properties are those of the stored value, and value is all of them.")
+    public func load(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) throws(DefaultsError)
+        -> Settings
+    {
+        fatalError("Use value.")
+    }
+
+    /// Is not needed: the properties are those of the stored value.
+    @available(*, unavailable, message: "The properties are those of the stored value, and value is all of them.")
+    public func read(from store: (any DefaultsStore)? = nil, forKey key: String? = nil) -> Settings? {
+        fatalError("Use value.")
+    }
+
+    /// Is called clear().
+    @available(*, unavailable, renamed: "clear()")
+    public func reset() {}
+}
+
+extension LiveSettings {
     private var store: any DefaultsStore { explicitStore ?? Settings.ownStore }
 
     /// The stored value, or the last one that could be read; errors are reported.

@@ -64,9 +64,9 @@ internal import Foundation
 /// - Observers are called with no lock held, once per change. While a handler runs, up to 256 changes
 ///   wait for it, and further ones are combined.
 ///
-/// The module `DefaultTesting` checks all of this for your own store. Settings types, typed keys and containers encode
-/// before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that names
-/// the key and the type.
+/// The module `DefaultConformance` checks all of this for your own store. Settings types, typed keys and containers
+/// encode before they call a store. If the store throws an error of its own, they wrap it in a ``DefaultsError`` that
+/// names the key and the type.
 public protocol DefaultsStore: KeyValueStorage {
     /// The value for a key.
     ///
@@ -224,7 +224,7 @@ extension DefaultsStore {
 ///     func setValue<T: Codable>(_ value: T?, forKey key: String) {}
 /// }
 /// ```
-public protocol KeyValueStorage {
+public protocol KeyValueStorage: SendableMetatype {
     /// The value stored under a key.
     ///
     /// Stores report a value that can't be read as this type to ``DefaultsDiagnostics``.

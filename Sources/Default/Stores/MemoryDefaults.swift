@@ -31,15 +31,42 @@ public final class MemoryDefaults: Sendable {
     ///   - mandatory: Sources whose values can't be changed; none by default.
     ///   - overrides: Sources above what is stored; none by default.
     ///   - fallbacks: Sources that count while nothing is stored; none by default.
+    ///   - suiteName: The name of a suite whose sources in `/etc/xdg` and `$XDG_CONFIG_DIRS` are read after those that
+    ///     are given; nil, the default, for none. A name that no suite can have has none.
     public init(
         mandatory: [any DefaultsSource] = [],
         overrides: [any DefaultsSource] = [],
-        fallbacks: [any DefaultsSource] = []
+        fallbacks: [any DefaultsSource] = [],
+        sourcesOf suiteName: String? = nil
     ) {
-        sources = DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)
+        sources = SourcePlaces.system.sources(
+            ofSuite: suiteName,
+            mandatory: mandatory,
+            overrides: overrides,
+            fallbacks: fallbacks
+        )
         sources?.connect { [exclusiveAccess, changes] keys in exclusiveAccess.notify(changes, keys) }
         // Not an address: a new store could reuse an old one's, and events would not distinguish them.
         storeDescription = "MemoryDefaults #\(Self.count.wrappingAdd(1) + 1)"
+    }
+}
+
+extension MemoryDefaults {
+    /// Creates a store that holds some values, for tests and previews.
+    ///
+    /// ```swift
+    /// let store = MemoryDefaults(["volume": 0.5, "names": ["a", "b"]])
+    /// ```
+    ///
+    /// - Parameter values: The values by their keys. What no store can hold (a key that is empty or holds NUL, a value
+    ///   that nests too deeply) is left out, and reported to ``DefaultsDiagnostics``.
+    public convenience init(_ values: [String: PropertyListValue]) {
+        self.init()
+        for (key, value) in values {
+            DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
+                try setStoredValue(value, forKey: key)
+            }
+        }
     }
 }
 

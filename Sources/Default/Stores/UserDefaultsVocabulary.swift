@@ -83,6 +83,12 @@ extension UserDefaultsVocabulary {
     ///   false for anything else.
     public func bool(forKey key: String) -> Bool { storedValue(forKey: key)?.asBool ?? false }
 
+    /// The date for a key.
+    ///
+    /// - Parameter key: The key.
+    /// - Returns: The date; nil for anything else.
+    public func date(forKey key: String) -> Date? { storedValue(forKey: key).flatMap(Date.init(propertyListValue:)) }
+
     /// The array for a key.
     ///
     /// - Parameter key: The key.
@@ -110,6 +116,19 @@ extension UserDefaultsVocabulary {
 }
 
 extension UserDefaultsVocabulary {
+    /// The value for a key, as an object; assigning stores a property-list value, and nil removes it.
+    ///
+    /// Errors of an assignment are reported to ``DefaultsDiagnostics``, and nothing changes then; `set(_:forKey:)`
+    /// throws them.
+    ///
+    /// - Parameter key: The key.
+    public subscript(key: String) -> Any? {
+        get { object(forKey: key) }
+        nonmutating set {
+            DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in try set(newValue, forKey: key) }
+        }
+    }
+
     /// Stores a value of a property-list type.
     ///
     /// - Parameters:

@@ -13,13 +13,33 @@ struct JSONDocument {
         let column: Int
     }
 
-    /// The maximum nesting: what a store can keep.
-    private static let maximumDepth = PropertyListValue.maximumDepth
+    /// A value of the text.
+    struct Node {
+        indirect enum Content {
+            case null
+            case boolean(Bool)
+            /// As it is written.
+            case number(String)
+            case string(String)
+            case array([Node])
+            case object([Field])
+        }
+
+        struct Field {
+            let name: String
+            let value: Node
+        }
+
+        let content: Content
+        /// Its place in the bytes.
+        let range: Range<Int>
+    }
 
     private let bytes: [UInt8]
+    private let maximumDepth: Int
     private var position = 0
 
-    private init(_ bytes: [UInt8]) { self.bytes = bytes }
+    private init(_ bytes: [UInt8], maximumDepth: Int) { (self.bytes, self.maximumDepth) = (bytes, maximumDepth) }
 
     /// The value of a document in UTF-8, with or without a byte order mark; nil for null.
     ///
@@ -28,14 +48,63 @@ struct JSONDocument {
     /// - Throws: Where the text isn't JSON, has a name twice, nests too deeply, or has a number that doesn't fit into
     ///   64 bits.
     static func value(of bytes: [UInt8]) throws(Fault) -> PropertyListValue? {
-        var document = JSONDocument(bytes)
+        let (document, node) = try parse(bytes, maximumDepth: PropertyListValue.maximumDepth)
+        return try document.plainValue(of: node)
+    }
+
+    /// Reads a document.
+    ///
+    /// - Parameters:
+    ///   - bytes: The text in UTF-8, with or without a byte order mark.
+    ///   - maximumDepth: The number of levels that it may nest.
+    /// - Returns: The document, which knows the places of faults, and its value.
+    /// - Throws: Where the text isn't JSON, has a name twice or nests too deeply.
+    static func parse(_ bytes: [UInt8], maximumDepth: Int) throws(Fault) -> (document: JSONDocument, value: Node) {
+        var document = JSONDocument(bytes, maximumDepth: maximumDepth)
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { document.position = 3 }
         document.skipSpace()
         let value = try document.readValue(depth: 0)
         document.skipSpace()
         guard document.position == bytes.count else { throw document.fault("something follows the end") }
-        return value
+        return (document, value)
     }
+
+    private func plainValue(of node: Node) throws(Fault) -> PropertyListValue? {
+        switch node.content {
+        case .null: return nil
+        case .boolean(let boolean): return .boolean(boolean)
+        case .number: return try number(node)
+        case .string(let string): return .string(string)
+        case .array(let elements):
+            var values: [PropertyListValue] = []
+            for element in elements {
+                if let value = try plainValue(of: element) { values.append(value) }
+            }
+            return .array(values)
+        case .object(let fields):
+            var values: [String: PropertyListValue] = [:]
+            for field in fields { values[field.name] = try plainValue(of: field.value) }
+            return .dictionary(values)
+        }
+    }
+
+    /// A number of at most 64 bits: an integer unless it is written with a fraction or an exponent.
+    func number(_ node: Node) throws(Fault) -> PropertyListValue {
+        guard case .number(let text) = node.content else { throw fault("a number is missing", at: node) }
+        if !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }) {
+            if let integer = Int64(text) { return .integer(integer) }
+            if let integer = UInt64(text) { return .unsigned(integer) }
+        } else if let real = Double(text), real.isFinite {
+            return .real(real)
+        }
+        throw fault("a number doesn't fit into 64 bits", at: node)
+    }
+
+    /// The text of a value as it is written.
+    func text(of node: Node) -> ArraySlice<UInt8> { bytes[node.range] }
+
+    /// A fault of a value.
+    func fault(_ reason: String, at node: Node) -> Fault { fault(reason, at: node.range.lowerBound) }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -58,36 +127,39 @@ struct JSONDocument {
         return Fault(reason: reason, line: line, column: column)
     }
 
-    private mutating func readValue(depth: Int) throws(Fault) -> PropertyListValue? {
-        switch next {
-        case UInt8(ascii: "{"): return try readObject(depth: depth)
-        case UInt8(ascii: "["): return try readArray(depth: depth)
-        case UInt8(ascii: "\""): return .string(try readString())
-        case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: return try readNumber()
-        case nil:
-            throw fault(position == 0 || bytes.allSatisfy { $0 <= 0x20 } ? "the text is empty" : "the end is missing")
-        default: return try readWord()
-        }
+    private mutating func readValue(depth: Int) throws(Fault) -> Node {
+        let start = position
+        let content: Node.Content =
+            switch next {
+            case UInt8(ascii: "{"): .object(try readObject(depth: depth))
+            case UInt8(ascii: "["): .array(try readArray(depth: depth))
+            case UInt8(ascii: "\""): .string(try readString())
+            case let byte? where byte == UInt8(ascii: "-") || byte.isDigit: .number(try readNumber())
+            case nil:
+                throw fault(bytes.allSatisfy { $0 <= 0x20 } ? "the text is empty" : "the end is missing")
+            default: try readWord()
+            }
+        return Node(content: content, range: start..<position)
     }
 
-    private mutating func readWord() throws(Fault) -> PropertyListValue? {
+    private mutating func readWord() throws(Fault) -> Node.Content {
         let start = position
         while let byte = next, byte | 0x20 >= UInt8(ascii: "a"), byte | 0x20 <= UInt8(ascii: "z") { position += 1 }
         switch String(decoding: bytes[start..<position], as: UTF8.self) {
         case "true": return .boolean(true)
         case "false": return .boolean(false)
-        case "null": return nil
+        case "null": return .null
         default: throw fault("a value is missing", at: start)
         }
     }
 
-    private mutating func readObject(depth: Int) throws(Fault) -> PropertyListValue {
-        guard depth < Self.maximumDepth else { throw fault("it nests more than \(Self.maximumDepth) levels") }
+    private mutating func readObject(depth: Int) throws(Fault) -> [Node.Field] {
+        guard depth < maximumDepth else { throw fault("it nests more than \(maximumDepth) levels") }
         position += 1
-        var fields: [String: PropertyListValue] = [:]
+        var fields: [Node.Field] = []
         var names: Set<StoreKey> = []
         skipSpace()
-        if skip("}") { return .dictionary(fields) }
+        if skip("}") { return fields }
         while true {
             let start = position
             guard next == UInt8(ascii: "\"") else { throw fault("a name in quotation marks is missing") }
@@ -98,30 +170,30 @@ struct JSONDocument {
             skipSpace()
             guard skip(":") else { throw fault("a colon is missing") }
             skipSpace()
-            fields[name] = try readValue(depth: depth + 1)
+            fields.append(Node.Field(name: name, value: try readValue(depth: depth + 1)))
             skipSpace()
-            if skip("}") { return .dictionary(fields) }
+            if skip("}") { return fields }
             guard skip(",") else { throw fault(next == nil ? "the end is missing" : "a comma or } is missing") }
             skipSpace()
         }
     }
 
-    private mutating func readArray(depth: Int) throws(Fault) -> PropertyListValue {
-        guard depth < Self.maximumDepth else { throw fault("it nests more than \(Self.maximumDepth) levels") }
+    private mutating func readArray(depth: Int) throws(Fault) -> [Node] {
+        guard depth < maximumDepth else { throw fault("it nests more than \(maximumDepth) levels") }
         position += 1
-        var elements: [PropertyListValue] = []
+        var elements: [Node] = []
         skipSpace()
-        if skip("]") { return .array(elements) }
+        if skip("]") { return elements }
         while true {
-            if let element = try readValue(depth: depth + 1) { elements.append(element) }
+            elements.append(try readValue(depth: depth + 1))
             skipSpace()
-            if skip("]") { return .array(elements) }
+            if skip("]") { return elements }
             guard skip(",") else { throw fault(next == nil ? "the end is missing" : "a comma or ] is missing") }
             skipSpace()
         }
     }
 
-    private mutating func readNumber() throws(Fault) -> PropertyListValue {
+    private mutating func readNumber() throws(Fault) -> String {
         let start = position
         _ = skip("-")
         let digits = position
@@ -129,26 +201,12 @@ struct JSONDocument {
         guard position > digits, bytes[digits] != UInt8(ascii: "0") || position == digits + 1 else {
             throw fault("a number is malformed", at: start)
         }
-        var isWhole = true
-        if skip(".") {
-            isWhole = false
-            try requireDigits(of: start)
-        }
+        if skip(".") { try requireDigits(of: start) }
         if skip("e") || skip("E") {
-            isWhole = false
             if !skip("-") { _ = skip("+") }
             try requireDigits(of: start)
         }
-        let text = String(decoding: bytes[start..<position], as: UTF8.self)
-        if isWhole {
-            if let integer = Int64(text) { return .integer(integer) }
-            if let integer = UInt64(text) { return .unsigned(integer) }
-            throw fault("a number doesn't fit into 64 bits", at: start)
-        }
-        guard let real = Double(text), real.isFinite else {
-            throw fault("a number doesn't fit into 64 bits", at: start)
-        }
-        return .real(real)
+        return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
     private mutating func skipDigits() {

@@ -202,7 +202,7 @@ struct SourceFileTests {
                 fallbacks: [file("missing").path, file("first").path, file("second").path]
             )
             let sources = places.sources(
-                of: .named("player"),
+                ofSuite: "player",
                 fallbacks: [.values(["a": "given"], name: "given")]
             )
             let store = FileDefaults(
@@ -221,9 +221,9 @@ struct SourceFileTests {
             store.sources?.look()
             #expect(store.string(forKey: "e") == "list")
             let nowhere = SourcePlaces(mandatory: [file("no").path], fallbacks: [file("no").path])
-            #expect(nowhere.sources(of: .named("player")) == nil)
-            #expect(places.sources(of: .directory(directory)) == nil)
-            #expect(places.sources(of: .named("../player")) == nil)
+            #expect(nowhere.sources(ofSuite: "player") == nil)
+            #expect(places.sources(ofSuite: nil) == nil)
+            #expect(places.sources(ofSuite: "../player") == nil)
         }
     }
 

@@ -11,7 +11,9 @@ struct HistoryPlan: CustomStringConvertible {
     var killedWithin: Int?
     /// Whether a backup is restored over the suite during the run.
     var restores = false
-    /// How often a mandatory file of the writing processes comes and goes. If it does, the run is as long as that takes.
+    /// How often a mandatory file of the writing processes comes and goes.
+    ///
+    /// If it does, the run is as long as that takes.
     var arrivals = 0
 
     var description: String {

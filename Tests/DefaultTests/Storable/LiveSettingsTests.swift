@@ -30,6 +30,32 @@ struct LiveSettingsTests {
         }
     }
 
+    @Test("are changed by a call that throws, and removed", arguments: StoreKind.allCases)
+    func calls(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let live = LiveSettings<Look>(in: store, forKey: "own")
+            let before = try live.update { look in
+                defer { look.size += 1 }
+                return look.size
+            }
+            #expect(before == 1 && live.size == 2)
+            #expect(try Look.load(from: store, forKey: "own") == Look(size: 2))
+            expectError(.encodingFailed) { try live.update { $0.size = .nan } }
+            #expect(throws: CancellationError.self) {
+                try live.update { look in
+                    look.size = 5
+                    throw CancellationError()
+                }
+            }
+            #expect(live.size == 2)
+            live.clear()
+            #expect(live.size == 1 && store.storedKeys() == [])
+            live.size = 4
+            try live.remove()
+            #expect(live.size == 1 && store.storedKeys() == [])
+        }
+    }
+
     @Test("report a value that can't be encoded, and keep the stored one", arguments: StoreKind.allCases)
     func encoding(kind: StoreKind) throws {
         try kind.withStore { store in

@@ -1,6 +1,6 @@
 import Default
 import DefaultJournal
-import DefaultTesting
+import DefaultConformance
 import Foundation
 
 /// A store with sources that passes everything else on to a `MemoryDefaults`; each store below breaks one promise.

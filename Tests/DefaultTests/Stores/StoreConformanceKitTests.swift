@@ -1,6 +1,6 @@
 import Default
 import DefaultJournal
-import DefaultTesting
+import DefaultConformance
 import Foundation
 import Testing
 

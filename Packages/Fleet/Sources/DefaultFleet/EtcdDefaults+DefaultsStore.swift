@@ -3,7 +3,7 @@ internal import Foundation
 internal import Synchronization
 
 extension EtcdDefaults: DefaultsStore {
-    /// The value for a key: that of a source above the cluster's values, the one of the host's copy, that of a fallback.
+    /// The value for a key: of a source above the cluster's values, of the host's copy, or of a fallback.
     ///
     /// Within exclusive access, what the thread has stored in it counts.
     ///
@@ -36,7 +36,8 @@ extension EtcdDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another thread had exclusive access
     ///   until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
     ///   ``DefaultsError/Code/quotaExceeded``, ``DefaultsError/Code/storeReplaced`` or
-    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then. With the code ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
+    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then. With the code
+    ///   ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         let storeKey = try Replica.key(key, in: storeDescription)
         try value?.checkDepth(forKey: key, in: self)

@@ -73,8 +73,8 @@ public final class EtcdDefaults: Sendable {
     ///   - deadline: How long a write takes at most; two seconds by default. Electing a new leader takes about that
     ///     long.
     ///   - replicaURL: The file URL of the replica's directory; by default `<suiteName>.fleet.defaults` where
-    ///     ``FileDefaults/init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` puts its suites. All
-    ///     processes of a host that share a replica must run as one user.
+    ///     ``FileDefaults/init(suiteName:in:durability:lockTimeout:mandatory:overrides:fallbacks:)`` puts its suites.
+    ///     All processes of a host that share a replica must run as one user.
     ///   - mandatory: Sources of this host whose values the program can't change; none by default, and none by the
     ///     suite's name: what all hosts have is the cluster's.
     ///   - overrides: Sources of this host above the cluster's values; none by default.

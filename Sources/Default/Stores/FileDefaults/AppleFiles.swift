@@ -1,6 +1,6 @@
 #if canImport(Darwin)
 internal import DefaultJournal
-internal import Foundation
+public import Foundation
 
 /// The care that a suite's files need on systems that suspend apps, and lock files while the device is locked.
 ///
@@ -42,13 +42,17 @@ enum AppleFiles {
     ///
     /// A process that the system starts in the background could not read its settings otherwise, if the app's files
     /// have a stricter class. Files that are created in the directory later get its class.
-    static func protect(_ directory: String) {
+    ///
+    /// - Parameters:
+    ///   - directory: The suite's directory.
+    ///   - protection: The class; nil for that one.
+    static func protect(_ directory: String, _ protection: FileProtectionType?) {
         #if !os(macOS)
         let files = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         for path in [directory] + files.map({ directory + "/" + $0 }) {
             // Fails for files of another owner, which are protected by that owner.
             try? FileManager.default.setAttributes(
-                [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication],
+                [.protectionKey: protection ?? .completeUntilFirstUserAuthentication],
                 ofItemAtPath: path
             )
         }
@@ -57,6 +61,48 @@ enum AppleFiles {
 }
 
 extension FileDefaults {
+    /// Opens the suite with a name, and protects its files by a class of one's own.
+    ///
+    /// With `complete` or `completeUnlessOpen` a process that runs while the device is locked can't open the suite: it
+    /// gets ``DefaultsError/Code/storeUnavailable``, and with `complete` writes of an open one fail as well. Without a
+    /// class, it is `completeUntilFirstUserAuthentication`. Of several objects for one suite in a process, the one that
+    /// opens it first decides. On macOS files have no such class.
+    ///
+    /// - Parameters:
+    ///   - suiteName: The suite's name.
+    ///   - place: What the suite is for.
+    ///   - durability: When changes reach the disk.
+    ///   - protection: The class.
+    /// - Throws: As ``init(suiteName:in:durability:lockTimeout:mandatory:overrides:fallbacks:)``.
+    public convenience init(
+        suiteName: String,
+        in place: Place = .configuration,
+        durability: Durability = .background,
+        protection: FileProtectionType
+    ) throws(DefaultsError) {
+        let suite = FileSuite(location: place.location(ofSuite: suiteName), protection: protection)
+        _ = try suite.openUnlessReadOnly()
+        self.init(suite: suite, durability: durability, sources: nil)
+    }
+
+    /// Opens the suite in a directory, such as one of an app group's container, and protects its files by a class of
+    /// one's own; see ``init(suiteName:in:durability:protection:)``.
+    ///
+    /// - Parameters:
+    ///   - url: The file URL of the suite's directory.
+    ///   - durability: When changes reach the disk.
+    ///   - protection: The class.
+    /// - Throws: As ``init(url:durability:lockTimeout:mandatory:overrides:fallbacks:sourcesOf:)``.
+    public convenience init(
+        url: URL,
+        durability: Durability = .background,
+        protection: FileProtectionType
+    ) throws(DefaultsError) {
+        let suite = FileSuite(location: .directory(url), protection: protection)
+        _ = try suite.openUnlessReadOnly()
+        self.init(suite: suite, durability: durability, sources: nil)
+    }
+
     /// Excludes the suite from backups, or includes it again; suites are included by default.
     ///
     /// - Parameter isExcluded: Whether to exclude it.

@@ -33,12 +33,13 @@ extension DefaultsError {
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
 
-    /// For a value of XDG_CONFIG_HOME that isn't an absolute path.
-    static func ignoredVariable(_ value: String) -> DefaultsError {
+    /// For the value of a variable that names the folder of suites, and isn't an absolute path.
+    static func ignoredVariable(_ value: String, named name: String) -> DefaultsError {
         let shell = value.hasPrefix("~") ? " A tilde means the home directory in a shell only." : ""
         let reason = """
-            The variable XDG_CONFIG_HOME is \(value.debugDescription), which isn't an absolute path, and is \
-            ignored.\(shell) Suites are in .config in the home directory instead. Set the variable to an absolute path.
+            The variable \(name) is \(value.debugDescription), which isn't an absolute path, and is ignored.\(shell) \
+            Suites are in \(name == "XDG_STATE_HOME" ? ".local/state" : ".config") in the home directory instead. Set \
+            the variable to an absolute path.
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }

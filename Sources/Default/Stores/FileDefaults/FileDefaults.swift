@@ -66,7 +66,7 @@ public final class FileDefaults: Sendable {
     ///
     /// The name is that of the program's file. On Linux it is the same after the file was deleted or replaced, and for
     /// a program that is started through the dynamic loader. Without `/proc` it isn't known, and the suite can't be
-    /// opened: use ``init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)`` there.
+    /// opened: use ``init(suiteName:in:durability:lockTimeout:mandatory:overrides:fallbacks:)`` there.
     ///
     /// Waits five seconds for other processes. If it can't be opened (no home directory), reads find only registered
     /// defaults and launch arguments, and writes throw ``DefaultsError/Code/storeUnavailable``, or
@@ -75,7 +75,10 @@ public final class FileDefaults: Sendable {
     public static let standard = FileDefaults(
         suite: FileSuite(location: .program),
         durability: .background,
-        sources: SourcePlaces.system.sources(of: .program, arguments: LaunchArguments(CommandLine.arguments))
+        sources: SourcePlaces.system.sources(
+            ofSuite: SuiteLocation.program.name,
+            arguments: LaunchArguments(CommandLine.arguments)
+        )
     )
 
     /// Opens the suite with a name, and creates it if it doesn't exist.
@@ -88,6 +91,7 @@ public final class FileDefaults: Sendable {
     ///
     /// - Parameters:
     ///   - suiteName: One path component: 1 to 200 bytes of UTF-8, no slash, no NUL, not `.` or `..`.
+    ///   - place: What the suite is for, which decides where it is: settings by default.
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: Seconds that a call waits for another process that writes, before it throws
     ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a
@@ -101,20 +105,35 @@ public final class FileDefaults: Sendable {
     ///   created where nothing can be written, is not an error here.
     public convenience init(
         suiteName: String,
+        in place: Place = .configuration,
         durability: Durability = .background,
         lockTimeout: TimeInterval = 5,
         mandatory: [any DefaultsSource] = [],
         overrides: [any DefaultsSource] = [],
         fallbacks: [any DefaultsSource] = []
     ) throws(DefaultsError) {
-        let location = SuiteLocation.named(suiteName)
+        let location = place.location(ofSuite: suiteName)
         let sources = SourcePlaces.system.sources(
-            of: location,
+            ofSuite: location.name,
             mandatory: mandatory,
             overrides: overrides,
             fallbacks: fallbacks
         )
         try self.init(opening: location, durability: durability, lockTimeout: lockTimeout, sources: sources)
+    }
+
+    /// What a suite is for.
+    public enum Place: Sendable {
+        /// Settings, which people choose: in `$XDG_CONFIG_HOME`, else `~/.config`. The suite has the sources of its
+        /// name.
+        case configuration
+        /// What a program remembers, such as the window that was open last: in `$STATE_DIRECTORY`, which systemd sets
+        /// for a service with `StateDirectory=`, else in `$XDG_STATE_HOME`, else in `~/.local/state`. Of several
+        /// directories in `$STATE_DIRECTORY` the first counts. On Apple platforms it is where settings are. The suite
+        /// has only the sources that it is given, and imports nothing.
+        case state
+
+        func location(ofSuite name: String) -> SuiteLocation { self == .state ? .state(name) : .named(name) }
     }
 
     /// Opens the suite in a directory, and creates it and its parent directories if they don't exist.
@@ -126,28 +145,33 @@ public final class FileDefaults: Sendable {
     ///   - url: The file URL of the suite's directory. A component ".." removes the one before it, even if that is a
     ///     symbolic link to a directory elsewhere.
     ///   - durability: When changes reach the disk; within about a second by default.
-    ///   - lockTimeout: As for ``init(suiteName:durability:lockTimeout:mandatory:overrides:fallbacks:)``.
+    ///   - lockTimeout: As for ``init(suiteName:in:durability:lockTimeout:mandatory:overrides:fallbacks:)``.
     ///   - mandatory: Sources whose values can't be changed; none by default.
     ///   - overrides: Sources above what is stored, such as the environment; none by default.
     ///   - fallbacks: Sources that count while nothing is stored; none by default.
+    ///   - suiteName: The name of a suite whose sources in `/etc/xdg` and `$XDG_CONFIG_DIRS` are read after those that
+    ///     are given, as if the suite had this name; nil, the default, for none.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
-    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``. Nothing has changed then. A suite that
-    ///   can only be read, or that can't be
-    ///   created where nothing can be written, is not an error here.
+    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``; with
+    ///   ``DefaultsError/Code/invalidSuiteName`` for a name that no suite can have. Nothing has changed then. A suite
+    ///   that can only be read, or that can't be created where nothing can be written, is not an error here.
     public convenience init(
         url: URL,
         durability: Durability = .background,
         lockTimeout: TimeInterval = 5,
         mandatory: [any DefaultsSource] = [],
         overrides: [any DefaultsSource] = [],
-        fallbacks: [any DefaultsSource] = []
+        fallbacks: [any DefaultsSource] = [],
+        sourcesOf suiteName: String? = nil
     ) throws(DefaultsError) {
-        try self.init(
-            opening: .directory(url),
-            durability: durability,
-            lockTimeout: lockTimeout,
-            sources: DefaultsSources(mandatory: mandatory, overrides: overrides, fallbacks: fallbacks)
+        if let suiteName { try SuiteLocation.check(suiteName) }
+        let sources = SourcePlaces.system.sources(
+            ofSuite: suiteName,
+            mandatory: mandatory,
+            overrides: overrides,
+            fallbacks: fallbacks
         )
+        try self.init(opening: .directory(url), durability: durability, lockTimeout: lockTimeout, sources: sources)
     }
 
     /// Opens the suite in a directory for reading only.
@@ -159,13 +183,18 @@ public final class FileDefaults: Sendable {
     ///
     /// For programs that show suites to administrators, such as one that checks a damaged suite before it is repaired.
     ///
-    /// - Parameter url: The file URL of the suite's directory.
+    /// - Parameters:
+    ///   - url: The file URL of the suite's directory.
+    ///   - suiteName: The name of a suite whose sources in `/etc/xdg` and `$XDG_CONFIG_DIRS` are read as well; nil, the
+    ///     default, for none.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` if there is no suite or it
-    ///   can't be read, or ``DefaultsError/Code/newerFormat``.
-    public convenience init(readingFrom url: URL) throws(DefaultsError) {
+    ///   can't be read, ``DefaultsError/Code/newerFormat`` or ``DefaultsError/Code/invalidSuiteName``.
+    public convenience init(readingFrom url: URL, sourcesOf suiteName: String? = nil) throws(DefaultsError) {
+        if let suiteName { try SuiteLocation.check(suiteName) }
         let suite = FileSuite(location: .directory(url), isReadOnly: true)
         _ = try suite.open()
-        self.init(suite: suite, durability: .background, sources: nil)
+        let sources = suiteName.flatMap { SourcePlaces.system.sources(ofSuite: $0) }
+        self.init(suite: suite, durability: .background, sources: sources)
     }
 
     private convenience init(

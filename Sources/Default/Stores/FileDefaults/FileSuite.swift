@@ -12,6 +12,10 @@ final class FileSuite: @unchecked Sendable {
     private let lockTimeout: UInt64
     /// Whether nothing is ever created, repaired or locked.
     private let isReadOnly: Bool
+    #if canImport(Darwin)
+    /// The class by which the files are protected; nil for the usual one.
+    private var protection: FileProtectionType?
+    #endif
     private let opening = ThreadLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
@@ -42,6 +46,16 @@ final class FileSuite: @unchecked Sendable {
         self.lockTimeout = lockTimeout > 0 ? UInt64(min(lockTimeout, 1_000_000_000) * 1_000_000_000) : 0
         registered = Locked([:])
     }
+
+    #if canImport(Darwin)
+    /// - Parameters:
+    ///   - location: Where the suite is.
+    ///   - protection: The class by which its files are protected.
+    convenience init(location: SuiteLocation, protection: FileProtectionType) {
+        self.init(location: location)
+        self.protection = protection
+    }
+    #endif
 
     /// The same suite for a child made with `fork`, which opens it for itself.
     private init(inChildOf parent: FileSuite) {
@@ -111,7 +125,7 @@ final class FileSuite: @unchecked Sendable {
             throw error
         }
         #if canImport(Darwin)
-        if !isReadOnly { AppleFiles.protect(path) }
+        if !isReadOnly { AppleFiles.protect(path, protection) }
         #endif
         guard let state = journal.observer as? SuiteState else {
             throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")

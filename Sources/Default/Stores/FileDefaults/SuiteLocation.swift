@@ -9,6 +9,8 @@ internal import Foundation
 enum SuiteLocation: Sendable {
     /// In the configuration directory, under a name.
     case named(String)
+    /// In the directory for what programs remember, under a name.
+    case state(String)
     /// In the configuration directory, under the program's name.
     case program
     case directory(URL)
@@ -18,8 +20,9 @@ enum SuiteLocation: Sendable {
     /// - Throws: `invalidSuiteName`, or `storeUnavailable` when the home directory or the program's name is unknown.
     func path() throws(DefaultsError) -> String {
         switch self {
-        case .named(let name): return try Self.path(named: name)
-        case .program: return try Self.path(named: Self.programName())
+        case .named(let name): return try Self.path(named: name, in: Self.configurationHome)
+        case .state(let name): return try Self.path(named: name, in: Self.stateHome)
+        case .program: return try Self.path(named: Self.programName(), in: Self.configurationHome)
         case .directory(let url):
             guard url.isFileURL, !url.path.isEmpty else {
                 throw .storeUnavailable(at: url.absoluteString, because: "it is not a file URL")
@@ -28,9 +31,11 @@ enum SuiteLocation: Sendable {
         }
     }
 
-    private static func path(named name: String) throws(DefaultsError) -> String {
+    private static func path(named name: String, in home: () throws(DefaultsError) -> String) throws(DefaultsError)
+        -> String
+    {
         try check(name)
-        return try configurationHome() + "/" + name + ".defaults"
+        return try home() + "/" + name + ".defaults"
     }
 
     private static func programName() throws(DefaultsError) -> String {
@@ -49,12 +54,12 @@ enum SuiteLocation: Sendable {
     private static let knownProgramName = ProgramEnvironment.programName
     #endif
 
-    /// The suite's name; nil if it has none, or none that can be used.
+    /// The name by which the suite has sources; nil if it has none.
     var name: String? {
         switch self {
-        case .named(let name): (try? Self.check(name)) == nil ? nil : name
+        case .named(let name): name
         case .program: try? Self.programName()
-        case .directory: nil
+        case .directory, .state: nil
         }
     }
 
@@ -64,7 +69,7 @@ enum SuiteLocation: Sendable {
         switch self {
         case .named(let given): name = given
         case .program: name = try Self.programName()
-        case .directory: return nil
+        case .directory, .state: return nil
         }
         #if canImport(Darwin)
         let directory = try Self.userDirectory(.libraryDirectory) + "/Preferences"
@@ -93,7 +98,8 @@ enum SuiteLocation: Sendable {
         return "/" + components.joined(separator: "/")
     }
 
-    private static func check(_ name: String) throws(DefaultsError) {
+    /// Throws `invalidSuiteName` unless a suite can have the name.
+    static func check(_ name: String) throws(DefaultsError) {
         let utf8 = name.utf8
         guard (1...200).contains(utf8.count), name != ".", name != "..", !utf8.contains(0),
             !utf8.contains(UInt8(ascii: "/"))
@@ -111,16 +117,14 @@ enum SuiteLocation: Sendable {
     }
     #endif
 
-    private var isGiven: Bool { if case .directory = self { true } else { false } }
-
-    /// Reports, once, a configuration directory that isn't used because the variable for it isn't an absolute path.
+    /// Reports, once, a directory that isn't used because the variable for it isn't an absolute path.
     func reportIgnoredVariable() {
         #if !canImport(Darwin)
-        guard !isGiven, let value = ProgramEnvironment.variable(Self.variable), !value.isEmpty, !value.hasPrefix("/")
+        guard let variable, let value = ProgramEnvironment.variable(variable), !value.isEmpty, !value.hasPrefix("/")
         else {
             return
         }
-        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value))
+        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value, named: variable))
         #endif
     }
 
@@ -130,13 +134,22 @@ enum SuiteLocation: Sendable {
         return ""
         #else
         // Another place doesn't help against a fault inside the suite's directory.
-        guard !isGiven, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else { return "" }
-        return " Or set the variable \(Self.variable) to a folder that this user may write."
+        guard let variable, error.isUnusablePlace, path == error.path || path.hasPrefix(error.path + "/") else {
+            return ""
+        }
+        return " Or set the variable \(variable) to a folder that this user may write."
         #endif
     }
 
     #if !canImport(Darwin)
-    private static let variable = "XDG_CONFIG_HOME"
+    /// The variable that users set for the directory in which the suite is; nil for one that is given.
+    private var variable: String? {
+        switch self {
+        case .named, .program: "XDG_CONFIG_HOME"
+        case .state: "XDG_STATE_HOME"
+        case .directory: nil
+        }
+    }
     #endif
 
     /// `$XDG_CONFIG_HOME`, otherwise `~/.config`, according to the XDG Base Directory Specification; on Apple platforms
@@ -147,13 +160,31 @@ enum SuiteLocation: Sendable {
         #elseif canImport(Darwin)
         return try userDirectory(.applicationSupportDirectory)
         #else
-        if let directory = directory(inEnvironment: variable) { return directory }
-        guard let home = directory(inEnvironment: "HOME") ?? systemHome else { throw .noHomeDirectory }
-        return home + "/.config"
+        if let directory = directory(inEnvironment: "XDG_CONFIG_HOME") { return directory }
+        return try home() + "/.config"
+        #endif
+    }
+
+    /// The first directory of `$STATE_DIRECTORY`, which systemd sets for services; otherwise `$XDG_STATE_HOME` or
+    /// `~/.local/state`; on Apple platforms where settings are.
+    private static func stateHome() throws(DefaultsError) -> String {
+        #if canImport(Darwin)
+        return try configurationHome()
+        #else
+        let directories = ProgramEnvironment.variable("STATE_DIRECTORY")?.split(separator: ":").map(String.init) ?? []
+        if let directory = directories.first.flatMap(absolute) ?? directory(inEnvironment: "XDG_STATE_HOME") {
+            return directory
+        }
+        return try home() + "/.local/state"
         #endif
     }
 
     #if !canImport(Darwin)
+    private static func home() throws(DefaultsError) -> String {
+        guard let home = directory(inEnvironment: "HOME") ?? systemHome else { throw .noHomeDirectory }
+        return home
+    }
+
     private static var systemHome: String? {
         #if os(Linux)
         // Foundation makes up a directory for a user that the system doesn't know.

@@ -122,7 +122,7 @@ public struct FileSource: DefaultsSource {
     /// The values that the file has now; none if it doesn't exist.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/sourceUnusable``; for the folder of a suite also
-    ///   the errors of ``FileDefaults/init(readingFrom:)``.
+    ///   the errors of ``FileDefaults/init(readingFrom:sourcesOf:)``.
     public func values() throws -> [String: PropertyListValue] {
         let file = SourceFile(path)
         guard TrustedFile.look(at: path) == .directory else { return try file.values() ?? [:] }

@@ -26,18 +26,18 @@ struct SourcePlaces: Sendable {
         #endif
     }
 
-    /// The sources of a suite: those that are given, and those of its name.
+    /// The sources of a suite: those that are given, and those of its name, if it has one that a suite can have.
     ///
     /// A directory that doesn't exist costs one look, and is not looked at again.
     func sources(
-        of location: SuiteLocation,
+        ofSuite suiteName: String?,
         mandatory: [any DefaultsSource] = [],
         arguments: LaunchArguments = LaunchArguments([]),
         overrides: [any DefaultsSource] = [],
         fallbacks: [any DefaultsSource] = []
     ) -> DefaultsSources? {
         var files: (mandatory: [FileSource], fallbacks: [FileSource]) = ([], [])
-        if let name = location.name {
+        if let name = suiteName, (try? SuiteLocation.check(name)) != nil {
             let existing = Set(self.mandatory + self.fallbacks).filter { TrustedFile.look(at: $0) == .directory }
             func names(in directories: [String], _ suffix: String) -> [FileSource] {
                 directories.filter(existing.contains).flatMap { directory in

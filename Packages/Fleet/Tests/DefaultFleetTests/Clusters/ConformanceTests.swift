@@ -1,5 +1,5 @@
 import Default
-import DefaultTesting
+import DefaultConformance
 import Foundation
 import Synchronization
 import Testing

@@ -9,7 +9,7 @@ public import Default
 ///
 /// ```swift
 /// import Default
-/// import DefaultTesting
+/// import DefaultConformance
 /// import Foundation
 /// import Testing
 ///
@@ -35,7 +35,7 @@ public import Default
 ///
 /// ```swift
 /// import Default
-/// import DefaultTesting
+/// import DefaultConformance
 /// import XCTest
 ///
 /// final class VaultTests: XCTestCase {
@@ -137,13 +137,16 @@ public struct StoreConformance: Sendable {
     /// Has stores with sources checked as well.
     ///
     /// ```swift
-    /// let conformance = StoreConformance(makeStore: { Vault() })
+    /// import Default
+    /// import DefaultConformance
+    ///
+    /// let conformance = StoreConformance(makeStore: { MemoryDefaults() })
     ///     .withSources { sources, body in
-    ///         try body(Vault(sources: DefaultsSources(
+    ///         try body(MemoryDefaults(
     ///             mandatory: sources.mandatory,
     ///             overrides: sources.overrides,
     ///             fallbacks: sources.fallbacks
-    ///         )))
+    ///         ))
     ///     }
     /// ```
     ///
@@ -207,7 +210,9 @@ extension StoreConformance {
         /// calls only.
         public static let ownChanges = Capabilities(rawValue: 1 << 3)
 
-        /// The store takes sources. ``StoreConformance/withSources(_:)`` adds this.
+        /// The store takes sources.
+        ///
+        /// ``StoreConformance/withSources(_:)`` adds this.
         public static let sources = Capabilities(rawValue: 1 << 4)
     }
 
