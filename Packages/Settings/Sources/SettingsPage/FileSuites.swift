@@ -148,7 +148,7 @@ extension FileDefaults.Inspection {
             notes.append(ConditionNote(.problem, "Newer", text))
         }
         if isIntact {
-            notes.append(ConditionNote(.good, "Intact", "Each byte of the journal was checked: nothing is damaged."))
+            notes.append(ConditionNote(.good, "Intact", "Each record of the journal was checked: nothing is damaged."))
         } else {
             let places = damage.map { "\($0.lowerBound) to \($0.upperBound)" }.joined(separator: ", ")
             let text = """

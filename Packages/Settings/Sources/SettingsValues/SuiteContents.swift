@@ -45,7 +45,12 @@ package struct SuiteContents {
     package func checkStorable() throws {
         let rehearsal = MemoryDefaults()
         for entry in entries {
-            try rehearsal.setStoredValue(entry.value, forKey: entry.key)
+            do {
+                try rehearsal.setStoredValue(entry.value, forKey: entry.key)
+            } catch {
+                // The store is none that a person knows.
+                throw ToolError("\(error)".replacing(" in \(rehearsal.storeDescription)", with: ""))
+            }
         }
     }
 

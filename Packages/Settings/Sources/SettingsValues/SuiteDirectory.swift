@@ -7,7 +7,11 @@ package enum SuiteDirectory {
 
     /// Where suites that have a name are.
     package static var home: URL {
-        get throws { try FileDefaults.standard.url.deletingLastPathComponent() }
+        get throws {
+            // The library looks whether the arguments are property lists.
+            let standard = withoutStandardError { FileDefaults.standard }
+            return try standard.url.deletingLastPathComponent()
+        }
     }
 
     package static func url(ofSuite name: String, in home: URL) -> URL {

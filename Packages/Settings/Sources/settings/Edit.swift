@@ -24,12 +24,13 @@ struct Edit: ParsableCommand {
 
     func run() throws {
         let store = try suite.existing()
-        guard let old = store.storedValue(forKey: key) else {
+        guard let old = store.ownValue(forKey: key) else {
             throw ToolError.noValue(forKey: key, in: suite)
         }
         guard !hiding.patterns.matches(key), hiding.patterns.redacted(old, .replaced) == nil else {
             throw ToolError.hidden(key)
         }
+        try checkTerminal()
         let form = EditedForm(old)
         let file = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID().uuidString)\(form.suffix)")
         try writePrivately(Data(form.text.utf8), to: file.plainPath)
@@ -42,21 +43,37 @@ struct Edit: ParsableCommand {
                 let new = try form.value(of: text)
                 try SuiteContents(entries: [SuiteContents.Entry(key: key, value: new)]).checkStorable()
                 try store.transaction {
-                    guard let current = store.storedValue(forKey: key), current.isIdentical(to: old) else {
+                    guard let current = store.ownValue(forKey: key), current.isIdentical(to: old) else {
                         throw ToolError("Another program has changed the value for \(key.debugDescription) meanwhile.")
                     }
                     try store.setStoredValue(new, forKey: key)
                 }
             }
         } catch {
+            // What nobody has changed is worth nothing, and may be a secret.
+            guard let text = try? Data(contentsOf: file), text != Data(form.text.utf8) else {
+                try? FileManager.default.removeItem(at: file)
+                throw ToolError("\(error) Nothing was stored.")
+            }
             throw ToolError("\(error) Nothing was stored; your text is in \(file.plainPath).")
         }
         try FileManager.default.removeItem(at: file)
     }
 
-    private func edit(_ file: URL) throws {
+    /// The editor that the user has chosen.
+    private var chosenEditor: String? {
         let environment = ProcessInfo.processInfo.environment
-        let editor = [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty } ?? "vi"
+        return [environment["VISUAL"], environment["EDITOR"]].compactMap { $0 }.first { !$0.isEmpty }
+    }
+
+    /// An editor that was chosen may need no terminal; vi would wait for one.
+    private func checkTerminal() throws {
+        guard chosenEditor == nil, isatty(STDIN_FILENO) == 0 || !isOutputTerminal else { return }
+        throw ToolError("This is no terminal to edit on. \"settings write\" takes a value from a pipe or a file.")
+    }
+
+    private func edit(_ file: URL) throws {
+        let editor = chosenEditor ?? "vi"
         // In a shell, since the variable may hold arguments; and not with Process, which would take the terminal from
         // it.
         let path = "'" + file.plainPath.replacing("'", with: "'\\''") + "'"

@@ -28,7 +28,7 @@ enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
             BinaryPropertyListWriter.data(try Self.distinct(contents).entries.map { ($0.key, $0.value) })
         case .xml:
             try Self.xml(contents)
-        case .json: Data((JSONText(contents).pretty + "\n").utf8)
+        case .json: try contents.exactJSON
         }
     }
 
@@ -58,8 +58,8 @@ enum InterchangeFormat: String, ExpressibleByArgument, CaseIterable {
 extension SuiteContents {
     /// Reads contents in whichever format they are.
     init(decoding data: Data) throws {
-        if let json = JSONText(parsing: data, maximumDepth: Self.maximumJSONDepth) {
-            self = try SuiteContents(json)
+        if JSONText(parsing: data, maximumDepth: Self.maximumJSONDepth) != nil {
+            self = try SuiteContents(exactJSON: data)
             return
         }
         guard !data.isEmpty else {

@@ -86,7 +86,7 @@ struct Import: ParsableCommand {
     var replace = false
 
     func run() throws {
-        let contents = try SuiteContents(decoding: try readInput(file))
+        let contents = try SuiteContents(decoding: try readInput(file, upTo: 1 << 30))
         try contents.checkStorable()
         let store = try suite.existingOrNew(creates: create)
         try store.transaction {

@@ -9,7 +9,7 @@ struct Verify: ParsableCommand {
         discussion: """
             Nothing is changed. A program that opens a damaged suite, or a command that changes one, backs up the journal \
             and goes on with the values that are intact. Until the backup is removed, this command exits with 1; \
-            "settings salvage" shows what it holds, and removes it.
+            "settings salvage" shows what it holds, and removes it. Exits with 2 for a suite that can't be read, or doesn't exist.
             """
     )
 
@@ -17,9 +17,22 @@ struct Verify: ParsableCommand {
     var suite: SuiteReference
 
     func run() throws {
-        let (url, found) = try suite.inspection()
+        let url: URL
+        let found: FileDefaults.Inspection
+        do {
+            (url, found) = try suite.inspection()
+        } catch {
+            // 1 is for a damaged suite.
+            throw error is Unreadable ? error : Unreadable(cause: error)
+        }
         if let version = found.formatVersion, !found.canListKeys {
-            throw ToolError("The suite has format version \(version), which this tool can't read.")
+            throw Unreadable(
+                cause: ToolError("The suite has format version \(version), which this tool can't read.")
+            )
+        }
+        if found.fileSize == 0 {
+            try write("The journal is empty: it was cut off, and all values are lost.\nDamaged.\n")
+            throw ExitCode.failure
         }
         try write(
             "\(count(found.keyCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"

@@ -64,10 +64,15 @@ struct Quarantine: ParsableCommand {
     private func restore(_ key: String, in store: FileDefaults, _ text: inout StyledText) throws {
         // A key of this type can read each value.
         let place = Defaults.Key<PropertyListValue?>(key)
-        guard let restored = try Defaults(suite: store).restoreQuarantined(place) else {
-            throw ToolError("Nothing is quarantined for \(key.debugDescription).")
+        do {
+            guard let restored = try Defaults(suite: store).restoreQuarantined(place) else {
+                throw ToolError("Nothing is quarantined for \(key.debugDescription).")
+            }
+            show(restored, of: key, &text)
+        } catch let error as DefaultsError {
+            // The type is the tool's, and none that a person knows.
+            throw ToolError("\(error)".replacing("Optional<PropertyListValue>", with: "any type"))
         }
-        show(restored, of: key, &text)
     }
 
     private func quarantinedKeys(in store: FileDefaults) throws -> [String] {

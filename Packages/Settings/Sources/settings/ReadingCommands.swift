@@ -58,6 +58,9 @@ struct Read: ParsableCommand {
     @Flag(help: "Show JSON for other programs: dates and bytes as in exports, stored JSON as it is.")
     var json = false
 
+    @Flag(help: "Show the value that a program finds, where it comes from, and what it hides.")
+    var origin = false
+
     @Option(name: .customLong("default"), help: "Show this when there is no value for the key, and exit with 0.")
     var substitute: String?
 
@@ -74,9 +77,20 @@ struct Read: ParsableCommand {
         if raw, json {
             throw ValidationError("--raw and --json exclude each other.")
         }
+        if origin, raw || key == nil {
+            throw ValidationError(
+                "--origin needs the key of a single value, without --raw. \"settings origin\" shows all."
+            )
+        }
     }
 
     func run() throws {
+        if let key, origin {
+            let found = try LayeredValue.all(in: suite.layered()).filter { $0.isAt(key) }
+            guard !found.isEmpty else { throw ToolError.noValue(forKey: key, in: suite) }
+            try LayeredValue.show(found, asJSON: json, with: display)
+            return
+        }
         if let key {
             do {
                 try show(key, in: suite.reading())

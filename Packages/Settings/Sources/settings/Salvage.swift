@@ -44,7 +44,14 @@ struct Salvage: ParsableCommand {
         let (url, found) = try suite.inspection()
         // The newest first: its values count.
         let copies = found.damagedCopies.reversed().map { url.appending(path: $0.name) }
-        if copies.isEmpty {
+        if copies.isEmpty, !found.isIntact {
+            note(
+                """
+                The journal of \(suite) is damaged and not backed up yet. The next program that changes the suite does that, or \
+                "settings compact \(suite)".
+                """
+            )
+        } else if copies.isEmpty {
             note("No damaged journal of \(suite) was backed up.")
         }
         var restored: [SalvagedValue] = []

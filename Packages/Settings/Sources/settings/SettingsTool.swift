@@ -13,15 +13,21 @@ struct SettingsTool: AsyncParsableCommand {
             Application Support), or the path of a suite's directory, which may be read-only, or as root another user's. Any \
             program may use the suite at the same time. Commands that only look change nothing and repair nothing.
 
+            With --as-owner, before the command, root works with the rights of the owner of the suite's directory, which is given \
+            by its path: another user's, or that of a service without a login.
+
             $SETTINGS_HIDE holds patterns of keys whose values no command shows, separated by colons, as --hide does.
             """,
         version: "0.1.0-dev",
         subcommands: [
-            List.self, Read.self, Keys.self, ReadType.self, Find.self, Diff.self, Write.self, Edit.self, Delete.self,
-            Rename.self,
-            Export.self, Import.self, Watch.self, Serve.self, Verify.self, Salvage.self, Compact.self, Quarantine.self,
+            List.self, Read.self, Keys.self, ReadType.self, Origin.self, Find.self, Diff.self, Write.self, Edit.self,
+            Delete.self, Rename.self, Export.self, Import.self, Watch.self, Serve.self, Verify.self, Salvage.self,
+            Compact.self, Quarantine.self,
         ]
     )
+
+    @Flag(help: "As root, work with the rights of the owner of the suite's directory.")
+    var asOwner = false
 
     static func main() async {
         // The library's own handler writes to standard error as well, but not with a terminal in mind.
@@ -30,7 +36,12 @@ struct SettingsTool: AsyncParsableCommand {
             if event.severity != .info, event.kind != .openFailed { warn("\(event.error)") }
         }
         do {
-            try refuseMacDomains(Array(CommandLine.arguments.dropFirst()))
+            try refuseInvalidText()
+            let arguments = CommandLine.arguments.dropFirst()
+            SuiteReference.actsAsOwner = arguments.first == "--as-owner"
+            let words = Array(arguments.dropFirst(SuiteReference.actsAsOwner ? 1 : 0))
+            try refuseMacDomains(words)
+            try refuseUnknownCommand(words.first)
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -56,6 +67,27 @@ struct SettingsTool: AsyncParsableCommand {
                 break
             }
         }
+    }
+
+    /// What isn't UTF-8 would be stored as another text.
+    private static func refuseInvalidText() throws {
+        for argument in UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc)) {
+            guard let argument, String(validatingCString: argument) == nil else { continue }
+            let bytes = UnsafeBufferPointer(start: argument, count: strlen(argument)).map { UInt8(bitPattern: $0) }
+            throw ValidationError(
+                "The argument \(String(escaping: bytes)) is not UTF-8. Bytes can be stored with -data, and read with --from."
+            )
+        }
+    }
+
+    /// Names the command that was probably meant.
+    private static func refuseUnknownCommand(_ word: String?) throws {
+        guard let word, !word.hasPrefix("-"), word != "help" else { return }
+        let names = configuration.subcommands.flatMap { [$0._commandName] + $0.configuration.aliases }
+        guard !names.contains(word) else { return }
+        let nearest = names.map { (name: $0, distance: word.editDistance(to: $0)) }.min { $0.distance < $1.distance }
+        let hint = nearest.map { $0.distance <= 2 ? " Did you mean \($0.name)?" : "" } ?? ""
+        throw ValidationError("There is no command \(word.debugDescription).\(hint) \"settings help\" lists all.")
     }
 
     /// Ends the program as the parser would, with nothing in its message that a terminal may act on.
@@ -87,11 +119,31 @@ struct SettingsTool: AsyncParsableCommand {
 }
 
 /// A suite is there, and can't be read.
-struct Unreadable: Error {
+struct Unreadable: Error, CustomStringConvertible {
     /// 1 is for a value that isn't there.
     static let exitCode = ExitCode(2)
 
     let cause: any Error
+
+    var description: String { "\(cause)" }
+}
+
+extension String {
+    /// How many characters have to be added, left out or replaced to get another text (Levenshtein's distance).
+    fileprivate func editDistance(to other: String) -> Int {
+        let other = Array(other)
+        var row = Array(0...other.count)
+        for (index, character) in enumerated() {
+            var next = [index + 1]
+            for (column, wanted) in other.enumerated() {
+                next.append(
+                    Swift.min(row[column] + (character == wanted ? 0 : 1), row[column + 1] + 1, next[column] + 1)
+                )
+            }
+            row = next
+        }
+        return row.last ?? 0
+    }
 }
 
 extension ToolError {

@@ -23,6 +23,37 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         .custom { _, _, _ in ((try? names()) ?? []).filter(\.isSafeOnTerminal) }
     }
 
+    /// Whether the process takes on the rights of the owner of each suite that it uses.
+    nonisolated(unsafe) static var actsAsOwner = false
+
+    /// The name by which a program finds sources for the suite; nil for none.
+    ///
+    /// That is the name which is given, or that of a directory in a user's folder for configuration.
+    var sourceName: String? {
+        switch place {
+        case .named(let name): return name
+        case .directory(let url):
+            let url = url.standardizedFileURL
+            guard url.deletingLastPathComponent().lastPathComponent == ".config",
+                url.lastPathComponent.isSuitePath
+            else { return nil }
+            return String(url.lastPathComponent.dropLast(SuiteDirectory.suffix.count))
+        }
+    }
+
+    /// The suite as a program finds it, with the sources of its name, to be looked at; without files, those alone.
+    func layered() throws -> any UserDefaultsVocabulary {
+        do {
+            let url = try existingURL()
+            _ = try reading()
+            return try FileDefaults(readingFrom: url, sourcesOf: sourceName)
+        } catch let error as ToolError where error.isAbsence && sourceName != nil {
+            let store = MemoryDefaults(sourcesOf: sourceName)
+            guard !store.dictionaryRepresentation().isEmpty else { throw error }
+            return store
+        }
+    }
+
     /// The suite, to be looked at: nothing of it is changed, repaired or locked, and none is made.
     ///
     /// - Throws: ``Unreadable`` for a suite that exists.
@@ -42,12 +73,17 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// The suite, to be changed; it has to exist.
     ///
     /// It is opened by its directory, since opening by name may import values from a property list of Foundation's.
+    /// What its sources make mandatory can't be changed.
     func existing() throws -> FileDefaults {
         let url = try existingURL()
         guard Self.isSuite(url) else {
             throw Self.noJournal(url)
         }
-        return try FileDefaults(url: url)
+        do {
+            return try FileDefaults(url: url, sourcesOf: sourceName)
+        } catch {
+            throw Unreadable(cause: error)
+        }
     }
 
     /// The directory of a suite that exists; the suite is not opened.
@@ -55,6 +91,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// - Throws: ``Unreadable`` when that can't be found out.
     func existingURL() throws -> URL {
         let url = url
+        try becomeOwner(of: url)
         var status = stat()
         let code = stat(url.plainPath, &status) == 0 ? 0 : errno
         guard [0, ENOENT, ENOTDIR].contains(code) else {
@@ -95,10 +132,12 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     func existingOrNew(creates: Bool) throws -> FileDefaults {
         switch place {
         case .named(let name):
+            try becomeOwner(of: url)
             return try FileDefaults(suiteName: name)
         case .directory(let url):
+            try becomeOwner(of: url)
             if Self.isSuite(url) {
-                return try FileDefaults(url: url)
+                return try FileDefaults(url: url, sourcesOf: sourceName)
             }
             guard url.plainPath.isSuitePath else {
                 throw ToolError("\(description) is not a suite, and the path of a new one has to end in \".defaults\".")
@@ -108,7 +147,35 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
                     "Nothing was stored, since \(description) is not a suite. To create one there, add --create."
                 )
             }
-            return try FileDefaults(url: url)
+            return try FileDefaults(url: url, sourcesOf: sourceName)
+        }
+    }
+
+    /// Takes on the rights of the owner of a suite, or of the nearest folder above it that exists, for good.
+    ///
+    /// What root would leave behind, the owner's program could not change any more. So could somebody else's link lead
+    /// root anywhere.
+    private func becomeOwner(of url: URL) throws {
+        guard Self.actsAsOwner else { return }
+        guard case .directory = place else {
+            throw ToolError(
+                "--as-owner needs the path of a suite: the name \(description) is that of a suite of root's."
+            )
+        }
+        var status = stat()
+        var path = url.plainPath
+        while lstat(path, &status) != 0, path != "/", !path.isEmpty {
+            path = URL(filePath: path).deletingLastPathComponent().plainPath
+        }
+        guard status.st_mode & S_IFMT != S_IFLNK else {
+            throw ToolError("\(path) is a link. --as-owner needs the path that it leads to.")
+        }
+        guard status.st_uid != geteuid() else { return }
+        guard geteuid() == 0 else {
+            throw ToolError("Only root can take on the rights of the suite's owner. Run it with sudo.")
+        }
+        guard setgroups(0, nil) == 0, setgid(status.st_gid) == 0, setuid(status.st_uid) == 0 else {
+            throw ToolError("The rights of the suite's owner can't be taken on: \(String(cString: strerror(errno))).")
         }
     }
 

@@ -10,16 +10,15 @@ enum ValueArguments {
     case addedEntries([String: PropertyListValue])
 
     /// The types that a value may have before it.
-    static let types = scalarTypes + ["-array", "-array-add", "-dict", "-dict-add"]
+    static let types = scalarTypes + ["--plist"] + ["-array", "-array-add", "-dict", "-dict-add"]
 
     /// Those of which a value is a single text.
     static let scalarTypes = [
-        "-string", "-int", "-integer", "-float", "-bool", "-boolean", "-date", "-data", "-json",
+        "-string", "-int", "-integer", "-float", "-bool", "-boolean", "-date", "-data", "-json", "-plist",
     ]
 
     static let help = """
-        VALUE is a string, or a property list in XML or in the old notation of arrays "(a, b)" and dictionaries \
-        "{a = b;}". With its type before it:
+        VALUE is a string, unless its type is before it:
 
           -string TEXT            a string
           -int NUMBER             a whole number
@@ -28,6 +27,7 @@ enum ValueArguments {
           -date DATE              2026-11-21, 2026-11-21T12:00:00.5Z or "2026-11-21 12:00:00 +0100"
           -data DIGITS            bytes in hexadecimal
           -json TEXT              JSON, stored as settings types are: as bytes
+          -plist TEXT             a property list, in XML or in the old notation: "(a, b)", "{a = b;}"
           -array VALUE ...        an array; each VALUE may have its type before it
           -array-add VALUE ...    elements for the end of the array that is there
           -dict KEY VALUE ...     a dictionary
@@ -136,13 +136,20 @@ enum ValueArguments {
         switch type {
         case "-string": .string(text)
         case "-int", "-integer": Int64(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
-        case "-float": Double(text).map { .real($0) }
+        case "-float": number(text).map { .real($0) }
         case "-bool", "-boolean": boolean(text).map { .boolean($0) }
         case "-date": Date(text: text).map { .date($0) }
         case "-data": Data(hexadecimal: text).map { .data($0) }
         case "-json": JSONText(parsing: text.utf8) == nil ? nil : .data(Data(text.utf8))
+        case "-plist", "--plist": PropertyListValue(serialized: Data(text.utf8))
         default: nil
         }
+    }
+
+    /// A number; infinity only where it is written so, and not for one that is too large.
+    private static func number(_ text: String) -> Double? {
+        guard let number = Double(text) else { return nil }
+        return number.isFinite || !text.contains(where: \.isNumber) ? number : nil
     }
 
     private static func boolean(_ text: String) -> Bool? {
@@ -159,14 +166,6 @@ enum ValueArguments {
                 "\(text.debugDescription) is not a type, and a text that begins with a hyphen needs -string before it."
             )
         }
-        guard let first = text.first(where: { !$0.isWhitespace }), "({<".contains(first) else {
-            return .string(text)
-        }
-        guard let value = PropertyListValue(serialized: Data(text.utf8)) else {
-            throw ValidationError(
-                "\(text.debugDescription) looks like a property list, but is not one. Write -string or -json before it."
-            )
-        }
-        return value
+        return .string(text)
     }
 }

@@ -98,7 +98,7 @@ struct Write: ParsableCommand {
     }
 
     private func array(in store: FileDefaults) throws -> [PropertyListValue] {
-        switch store.storedValue(forKey: key) {
+        switch store.ownValue(forKey: key) {
         case nil: []
         case .array(let elements): elements
         default: throw ToolError("What is stored under \(key.debugDescription) is not an array; nothing was added.")
@@ -106,7 +106,7 @@ struct Write: ParsableCommand {
     }
 
     private func dictionary(in store: FileDefaults) throws -> [String: PropertyListValue] {
-        switch store.storedValue(forKey: key) {
+        switch store.ownValue(forKey: key) {
         case nil: [:]
         case .dictionary(let entries): entries
         default: throw ToolError("What is stored under \(key.debugDescription) is not a dictionary; nothing was added.")
@@ -116,23 +116,36 @@ struct Write: ParsableCommand {
 
 struct Delete: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Removes a value, or all values of a suite.",
-        discussion: "The suite stays, empty, for the programs that have it open."
+        abstract: "Removes a value, or with --all those of the whole suite.",
+        discussion: """
+            With a value goes what the library keeps beside it: its version, and what was quarantined for its key. The suite stays, \
+            for the programs that have it open.
+            """
     )
 
     @Argument(help: "The suite.")
     var suite: SuiteReference
 
-    @Argument(help: "The key; all keys without one.", completion: .keys)
+    @Argument(help: "The key.", completion: .keys)
     var key: String?
+
+    @Flag(help: "Remove all values.")
+    var all = false
+
+    func validate() throws {
+        // An empty variable in a script must not cost the suite.
+        if key == "" { throw ValidationError("The key is empty. --all removes all values.") }
+        if key == nil, !all { throw ValidationError("Name the key of the value to remove, or write --all.") }
+        if key != nil, all { throw ValidationError("--all removes all values, and takes no key.") }
+    }
 
     func run() throws {
         let store = try suite.existing()
         try store.transaction {
-            if let key, store.storedValue(forKey: key) == nil {
+            if let key, store.ownValue(forKey: key) == nil {
                 throw ToolError.noValue(forKey: key, in: suite)
             }
-            for key in key.map({ [$0] }) ?? store.storedKeys() {
+            for key in key.map({ [$0] + companions(of: $0, in: store) }) ?? store.storedKeys() {
                 try store.removeObject(forKey: key)
             }
         }
@@ -144,7 +157,9 @@ struct Delete: ParsableCommand {
 }
 
 struct Rename: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Moves a value to another key.")
+    static let configuration = CommandConfiguration(
+        abstract: "Moves a value to another key, with its version and what was quarantined for it."
+    )
 
     @Argument(help: "The suite.")
     var suite: SuiteReference
@@ -161,14 +176,29 @@ struct Rename: ParsableCommand {
     func run() throws {
         let store = try suite.existing()
         try store.transaction {
-            guard let value = store.storedValue(forKey: key) else {
+            guard let value = store.ownValue(forKey: key) else {
                 throw ToolError.noValue(forKey: key, in: suite)
             }
-            guard overwrite || store.storedValue(forKey: newKey) == nil else {
+            let replaced = companions(of: newKey, in: store) + (store.ownValue(forKey: newKey) == nil ? [] : [newKey])
+            guard overwrite || replaced.isEmpty else {
                 throw ToolError("There is a value for \(newKey.debugDescription) already; --overwrite replaces it.")
             }
-            try store.removeObject(forKey: key)
-            try store.setStoredValue(value, forKey: newKey)
+            for key in replaced { try store.removeObject(forKey: key) }
+            let moved =
+                [(key, value)]
+                + companions(of: key, in: store).compactMap { companion in
+                    store.ownValue(forKey: companion).map { (companion, $0) }
+                }
+            for (place, value) in moved {
+                try store.removeObject(forKey: place)
+                try store.setStoredValue(value, forKey: newKey + place.dropFirst(key.count))
+            }
         }
     }
+}
+
+/// The keys under which the library keeps something about a value: its version, what was quarantined for its key.
+private func companions(of key: String, in store: FileDefaults) -> [String] {
+    ["quarantine", "schemaVersion", "moved", "partial"].map { "\(key).\($0)" }
+        .filter { store.ownValue(forKey: $0) != nil }
 }

@@ -107,6 +107,17 @@ struct CommandTests {
         }
     }
 
+    @Test("A command that is misspelt is named as it was meant")
+    func misspelt() throws {
+        try Tool.withHome { tool in
+            for (word, meant) in [("raed", "read"), ("exprot", "export"), ("lst", "list")] {
+                let outcome = try tool.run(word, "app")
+                #expect(outcome.status == 64 && outcome.errors.contains("Did you mean \(meant)?"), "\(outcome.errors)")
+            }
+            #expect(try !tool.run("frobnicate").errors.contains("Did you mean"))
+        }
+    }
+
     @Test("Completion scripts are there for every shell", arguments: ["bash", "zsh", "fish"])
     func completionScripts(shell: String) throws {
         try Tool.withHome { tool in

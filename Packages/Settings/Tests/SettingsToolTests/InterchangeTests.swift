@@ -41,7 +41,7 @@ struct InterchangeTests {
                 let unfinished = try tool.shell("printf '\(text)' | settings import app")
                 #expect(unfinished.errors.hasPrefix("Error: ") && unfinished.errors.count { $0 == "\n" } == 1)
             }
-            let property = try tool.run("write", "app", "a", "{a = b")
+            let property = try tool.run("write", "app", "a", "-plist", "{a = b")
             #expect(property.errors.hasPrefix("Error: "), "\(property.errors)")
             let value = try tool.run("write", "app", "a", "-json", "[1,]")
             #expect(value.status == 64 && value.errors.contains("look at line 1, column 4."))

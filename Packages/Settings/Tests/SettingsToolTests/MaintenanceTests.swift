@@ -10,9 +10,26 @@ struct MaintenanceTests {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
             for command in ["verify", "salvage", "read", "keys", "export", "watch", "compact"] {
                 let outcome = try tool.run(command, "empty")
-                #expect(outcome.status == 1 && outcome.text == "")
+                // 1 is for a damaged suite.
+                #expect(outcome.status == (command == "verify" ? 2 : 1) && outcome.text == "")
                 #expect(outcome.errors.contains("has no journal") && outcome.errors.count { $0 == "\n" } == 1)
             }
+        }
+    }
+
+    @Test("A suite that is damaged and not repaired is called so by what shows backups, and an empty journal is damage")
+    func unrepaired() throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            let shown = try tool.run("salvage", "app")
+            #expect(shown.errors.contains("not backed up yet") && shown.status == 0, "\(shown.errors)")
+            #expect(try tool.run("compact", "app").status == 0)
+            #expect(try tool.run("salvage", "app").text.contains("Some value that is damaged"))
+            try tool.run("write", "empty", "a", "1")
+            try Data().write(to: tool.url(ofSuite: "empty").appending(path: "journal"))
+            let checked = try tool.run("verify", "empty")
+            #expect(checked.status == 1 && checked.text.hasSuffix("Damaged.\n"), "\(checked.text)")
+            #expect(try tool.run("verify", "nowhere").status == 2)
         }
     }
 

@@ -29,9 +29,11 @@ struct WritingTests {
             (["-array", "a", "-int", "1", "-bool", "no"], .array([.string("a"), .integer(1), .boolean(false)])),
             (["-dict"], .dictionary([:])),
             (["-dict", "a", "-float", "1", "b", "c"], .dictionary(["a": .real(1), "b": .string("c")])),
-            (["(a, \"b c\")"], .array([.string("a"), .string("b c")])),
-            (["{a = b;}"], .dictionary(["a": .string("b")])),
-            (["<dict><key>a</key><integer>1</integer></dict>"], .dictionary(["a": .integer(1)])),
+            (["(draft)"], .string("(draft)")), (["{a = b;}"], .string("{a = b;}")), (["<b>"], .string("<b>")),
+            (["-plist", "(a, \"b c\")"], .array([.string("a"), .string("b c")])),
+            (["--plist", "{a = b;}"], .dictionary(["a": .string("b")])),
+            (["-plist", "<dict><key>a</key><integer>1</integer></dict>"], .dictionary(["a": .integer(1)])),
+            (["-array", "-plist", "(1)", "(1)"], .array([.array([.string("1")]), .string("(1)")])),
         ]
     )
     func types(arguments: [String], expected: PropertyListValue) throws {
@@ -51,7 +53,8 @@ struct WritingTests {
             ["-int", "1.5"], ["-int"], ["-bool", "perhaps"], ["-date", "yesterday"], ["-date", "2001-02-30"],
             ["-data", "0f0"], ["-data", "zz"], ["-json", "{"], ["-dict", "a"], ["-array-add", "b"],
             ["-dict-add", "a", "b"],
-            ["(a,"], ["one", "two"], [], ["-itn"], ["--form", "file"], ["--from"], ["--from", "no file"],
+            ["-plist", "(a,"], ["-float", "1e400"], ["-float", "-1e999"], ["one", "two"], [], ["-itn"],
+            ["--form", "file"], ["--from"], ["--from", "no file"],
             ["-array", "--from", "no file"], ["-int", "one", "--from", "no file"],
         ]
     )
@@ -179,7 +182,8 @@ struct WritingTests {
                 let kept = try FileManager.default.contentsOfDirectory(atPath: path).filter {
                     $0.hasPrefix("settings-")
                 }
-                #expect(kept.count == 1)
+                // What the editor has not changed is not kept.
+                #expect(kept.count == (reason == "The editor" ? 0 : 1))
                 for name in kept {
                     let file = tool.home.appending(path: name).path
                     #expect(outcome.errors.contains(file))
@@ -223,6 +227,37 @@ struct WritingTests {
         }
     }
 
+    @Test("What the library keeps beside a value moves and goes with it")
+    func companions() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            for key in ["a", "a.schemaVersion", "a.quarantine", "a.other"] { try suite.set(1, forKey: key) }
+            #expect(try tool.run("rename", "app", "a", "b").status == 0)
+            #expect(suite.storedKeys().sorted() == ["a.other", "b", "b.quarantine", "b.schemaVersion"])
+            #expect(try tool.run("delete", "app", "b").status == 0)
+            #expect(suite.storedKeys() == ["a.other"])
+        }
+    }
+
+    @Test("Text that is not UTF-8 is refused, and so are files that are missing or too large")
+    func unusableInput() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("old", forKey: "key")
+            for (line, status, reason) in [
+                ("settings write app key \"$(printf '\\377')\"", 64, "is not UTF-8"),
+                ("settings write app key --from nofile", 1, "No such file"),
+                ("settings write app key --from /dev/zero", 1, "64 MiB"),
+                ("echo '{\"key\": 1, \"key\": 2}' | settings import app", 1, "there twice"),
+                ("echo '{\"key\": 0.123456789012345678901234567890}' | settings import app", 1, "more digits"),
+            ] {
+                let outcome = try tool.shell(line)
+                #expect(Int(outcome.status) == status && outcome.errors.contains(reason), "\(line): \(outcome.errors)")
+                #expect(suite.string(forKey: "key") == "old")
+            }
+        }
+    }
+
     @Test("A value is removed, or all of them, and nothing of them stays in the journal")
     func delete() throws {
         try Tool.withHome { tool in
@@ -232,7 +267,13 @@ struct WritingTests {
             #expect(try tool.run("delete", "app", "a").status == 0)
             #expect(suite.storedKeys() == ["b"])
             #expect(try tool.run("delete", "app", "a").status == 1)
-            #expect(try tool.run("delete", "app").status == 0)
+            // As a script with an empty variable calls it.
+            for line in ["settings delete app $KEY", "settings delete app \"$KEY\"", "settings delete app b --all"] {
+                let refused = try tool.shell(line)
+                #expect(refused.status == 64 && refused.errors.contains("--all"), "\(refused.errors)")
+                #expect(suite.storedKeys() == ["b"])
+            }
+            #expect(try tool.run("delete", "app", "--all").status == 0)
             #expect(suite.storedKeys().isEmpty)
             let journal = try Data(contentsOf: tool.url(ofSuite: "app").appending(path: "journal"))
             #expect(journal.range(of: Data("secret".utf8)) == nil)
