@@ -175,7 +175,7 @@ func run() throws {
     case "write-standard":
         StandardSettings(themeName: arguments[0]).write()
     case "write-nan":
-        MemoryDefaults().df.store(Double.nan, forKey: arguments[0])
+        for key in arguments { MemoryDefaults().df.store(Double.nan, forKey: key) }
     case "read-old-settings":
         let store = MemoryDefaults()
         try store.set(Data(#"{"count":1}"#.utf8), forKey: "lacking")

@@ -6,8 +6,9 @@ internal import os
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
-/// report errors here as an ``Event``. The built-in handler writes each event from ``Event/Severity/warning`` on as one
-/// line to standard error (on Apple platforms, to the unified log). A program sets its own handler once, at launch:
+/// report errors here as an ``Event``. The built-in handler writes each event of ``Event/Severity/error`` as one line to
+/// standard error, and once how to replace it; on Apple platforms it writes warnings as well, to the unified log. A
+/// program sets its own handler once, at launch, and gets all events:
 ///
 /// ```swift
 /// DefaultsDiagnostics.handler = { event in
@@ -236,15 +237,27 @@ extension DefaultsDiagnostics {
         $taskHandler.withValue(InstalledHandler(builtInHandler)) { handler(event) }
     }
 
-    /// Writes warnings and errors to the system's log or to the standard error stream, where no handler is installed.
+    /// Writes events to the system's log, or errors to the standard error stream, where no handler is installed.
     private static let builtInHandler: Handler = { event in
-        guard event.severity != .info else { return }
         #if canImport(os)
+        guard event.severity != .info else { return }
         Logger(subsystem: "Default", category: "diagnostics").error("\(event.description, privacy: .public)")
         #else
+        // What logs there may expect lines of another form, so it gets no more than it must.
+        guard event.severity == .error else { return }
         ProgramEnvironment.writeError("Default: \(event)\n")
+        if handler == nil, !hasExplained.exchange(true) { ProgramEnvironment.writeError(explanation) }
         #endif
     }
+
+    #if !canImport(os)
+    private static let hasExplained = Atomic<Bool>(false)
+    private static let explanation = """
+        Default: Set DefaultsDiagnostics.handler when the program starts to log this elsewhere, and warnings too. This \
+        line comes once.
+
+        """
+    #endif
 
     /// Reports a value that was filled in, once per key and message; the message is made only then.
     static func report(_ report: LoadReport, _ context: @autoclosure () -> ErrorContext) {

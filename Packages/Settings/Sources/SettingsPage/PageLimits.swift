@@ -5,6 +5,9 @@ import Synchronization
 /// What the server bears: the requests of some pages of one person.
 enum PageLimits {
     static let connections = 64
+    /// How many connections there are on which nobody has shown the secret yet, and how long they last.
+    static let strangers = 32
+    static let strangerTime = TimeAmount.seconds(10)
     /// How many requests are answered at once, and how many streams of events there are.
     static let requests = 32
     static let streams = 24
@@ -14,8 +17,9 @@ enum PageLimits {
     /// How many edits a request may have.
     static let edits = 1_000
 
-    static var connection: HTTP1Channel.Configuration {
+    static func connection(_ gate: ConnectionGate) -> HTTP1Channel.Configuration {
         HTTP1Channel.Configuration(
+            additionalChannelHandlers: [gate.handler],
             idleTimeout: .seconds(20),
             httpDecoderConfiguration: .init(
                 maxHeaderFieldSize: 8 << 10,

@@ -9,20 +9,22 @@ import SettingsValues
 
 /// Answers requests: the page's files, and what it asks for.
 struct PageResponder: HTTPResponder {
-    typealias Context = BasicRequestContext
+    typealias Context = PageContext
 
     let suites: LiveSuites
     let isWritable: Bool
     let secret: PageSecret
     let port: BoundPort
+    let gate: ConnectionGate
     private let requests = Gauge(limit: PageLimits.requests)
     private let streams = Gauge(limit: PageLimits.streams)
 
-    init(suites: LiveSuites, isWritable: Bool, secret: PageSecret, port: BoundPort) {
+    init(suites: LiveSuites, isWritable: Bool, secret: PageSecret, port: BoundPort, gate: ConnectionGate) {
         self.suites = suites
         self.isWritable = isWritable
         self.secret = secret
         self.port = port
+        self.gate = gate
     }
 
     func respond(to request: Request, context: Context) async throws -> Response {
@@ -30,6 +32,8 @@ struct PageResponder: HTTPResponder {
         var response =
             if let refusal = guarding.refusal(of: request) {
                 refusal
+            } else if let channel = context.channel, !gate.recognize(channel) {
+                Response.text(.tooManyRequests, "There are too many connections at once.")
             } else if let ticket = requests.enter() {
                 await answer(request, ticket)
             } else {
@@ -195,6 +199,17 @@ struct PageResponder: HTTPResponder {
                 continuation.resume(with: Swift.Result { try body() })
             }
         }
+    }
+}
+
+/// What is known of a request besides itself: the connection that it came on.
+struct PageContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: (any Channel)?
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        channel = source.channel
     }
 }
 

@@ -41,15 +41,15 @@ public struct SettingsPage: Service {
     public func run() async throws {
         let bound = BoundPort()
         let suites = LiveSuites(source, hiding: KeyPatterns(patterns: hiddenKeys))
-        let responder = PageResponder(suites: suites, isWritable: isWritable, secret: secret, port: bound)
+        let gate = ConnectionGate()
+        let responder = PageResponder(suites: suites, isWritable: isWritable, secret: secret, port: bound, gate: gate)
         // Requests are not logged: addresses and bodies have secrets in them.
         let logger = Logger(label: "SettingsPage") { _ in SwiftLogNoOpLogHandler() }
         let application = Application(
             responder: responder,
-            server: .http1(configuration: PageLimits.connection),
+            server: .http1(configuration: PageLimits.connection(gate)),
             configuration: ApplicationConfiguration(
-                address: .hostname("127.0.0.1", port: port),
-                availableConnectionsDelegate: .maximum(PageLimits.connections, logger: logger)
+                address: .hostname("127.0.0.1", port: port)
             ),
             onServerRunning: { [secret, onReady] channel in
                 guard let port = channel.localAddress?.port else { return }

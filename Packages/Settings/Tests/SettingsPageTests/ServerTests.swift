@@ -101,6 +101,30 @@ struct ServerTests {
         }
     }
 
+    @Test(
+        "Strangers who leave hundreds of requests unfinished keep nobody out who knows the secret",
+        .timeLimit(.minutes(2))
+    )
+    func strangers() async throws {
+        try await RunningPage.with { page throws in
+            let before = try page.stream()
+            var open: [Connection] = []
+            for number in 0..<300 {
+                let connection = try Connection(port: page.port)
+                connection.write("POST \(page.place)api/open HTTP/1.1\r\nHost: 127.0.0.1:\(page.port)\r\nX-\(number): ")
+                open.append(connection)
+                if number % 50 == 49 { #expect(try page.send("GET \(page.place)").status == 200) }
+            }
+            // The last ones go by themselves, and all others have gone for those that came after them.
+            for connection in open { #expect(connection.readToEnd() == "") }
+            // Who was in before still is.
+            try page.suite.memory.set("red", forKey: "color")
+            var line = before.readLine()
+            while line.hasPrefix("event: ") == false { line = before.readLine() }
+            #expect(line.hasPrefix("event: "))
+        }
+    }
+
     @Test("The server ends although streams are open")
     func end() async throws {
         let open = Mutex<Connection?>(nil)
