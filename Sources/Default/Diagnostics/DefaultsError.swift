@@ -231,7 +231,8 @@ extension DefaultsError {
         let path = fault.path.isEmpty ? "" : " (at \(fault.path))"
         let reason = """
             Nothing was stored under \(context.location). \(fault.reason)\(path). A store accepts \
-            String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. Encode other types.
+            String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. A settings \
+            type stores itself, with write(to:); encode other types.
             """
         return DefaultsError(.unsupportedValue, context, reason)
     }
