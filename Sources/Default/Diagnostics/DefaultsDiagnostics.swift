@@ -6,8 +6,8 @@ internal import os
 /// Receives the errors that non-throwing calls swallow.
 ///
 /// Calls such as ``DefaultStorable/write(to:withKey:)`` and ``DefaultStorable/read(from:forKey:)`` throw nothing. They
-/// report errors here as an ``Event``. The built-in handler writes each event of ``Event/Severity/error`` as one line to
-/// standard error, and once how to replace it; on Apple platforms it writes warnings as well, to the unified log. A
+/// report errors here as an ``Event``. The built-in handler writes each event of ``Event/Severity/error`` as one line
+/// to standard error, and once how to replace it; on Apple platforms it writes warnings as well, to the unified log. A
 /// program sets its own handler once, at launch, and gets all events:
 ///
 /// ```swift

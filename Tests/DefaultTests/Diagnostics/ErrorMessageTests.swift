@@ -68,7 +68,7 @@ struct ErrorMessageTests {
         }
         let accepted = """
             A store accepts String, Bool, numbers, Data, Date, and arrays and string-keyed dictionaries of those. \
-            Encode other types.
+            A settings type stores itself, with write(to:); encode other types.
             """
         let unsupported = DefaultsError.unsupportedValue(try #require(inside), context)
         expect(

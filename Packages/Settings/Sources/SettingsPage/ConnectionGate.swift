@@ -3,8 +3,8 @@ import Synchronization
 
 /// Lets those who know the secret in, whatever others of this machine do.
 ///
-/// A connection is a stranger's until a request on it has shown the secret. Strangers have few connections, of which the
-/// oldest is closed for the next one, and little time. Those who have shown it have connections of their own.
+/// A connection is a stranger's until a request on it has shown the secret. Strangers have few connections, of which
+/// the oldest is closed for the next one, and little time. Those who have shown it have connections of their own.
 final class ConnectionGate: Sendable {
     private struct Stranger {
         let channel: any Channel
