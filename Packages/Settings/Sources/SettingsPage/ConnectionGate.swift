@@ -21,7 +21,11 @@ final class ConnectionGate: Sendable {
 
     /// Takes a new connection, and closes the oldest stranger's if there are too many.
     fileprivate func admit(_ channel: any Channel) {
-        let end = channel.eventLoop.scheduleTask(in: PageLimits.strangerTime) { channel.close(promise: nil) }
+        let end = channel.eventLoop.scheduleTask(in: PageLimits.strangerTime) { [weak self] in
+            channel.close(promise: nil)
+            // Also of a connection that had ended before its handler was there.
+            self?.forget(channel)
+        }
         let oldest = state.withLock { state in
             state.strangers.append(Stranger(channel: channel, end: end))
             return state.strangers.count > PageLimits.strangers ? state.strangers.removeFirst() : nil

@@ -94,7 +94,7 @@ final class Editor: Sendable {
             let store = try suite.writableStore()
             // The body may run again, on a store that detects conflicts.
             let removed = try store.transaction {
-                let old = edits.map { store.storedValue(forKey: $0.key) }
+                let old = edits.map { store.ownValue(forKey: $0.key) }
                 let changed = edits.filter { !isExpected(by: $0, in: store) }
                 guard changed.isEmpty else { throw Changed(edits: changed) }
                 for (edit, value) in zip(edits, values) {
@@ -144,7 +144,7 @@ final class Editor: Sendable {
     private func newValue(for edit: Edit) throws -> PropertyListValue? {
         guard edit.action == .set else { return nil }
         guard let edited = edit.value else { throw ToolError("The value is missing.") }
-        if let old = suite.store.storedValue(forKey: edit.key),
+        if let old = suite.store.ownValue(forKey: edit.key),
             hidden.visiblePart(of: old, forKey: edit.key).isReduced
         {
             throw ToolError.hidden(edit.key)
@@ -160,7 +160,7 @@ final class Editor: Sendable {
     private func comparedVersion(for edit: Edit, in store: any DefaultsStore) -> String? {
         // What is restored is in the quarantine, and what it replaces is quarantined.
         let key = edit.action == .restore ? QuarantinedRow.key(of: edit.key) : edit.key
-        return store.storedValue(forKey: key)?.version
+        return store.ownValue(forKey: key)?.version
     }
 
     private func restore(_ key: String, in store: any DefaultsStore & Sendable) throws {
@@ -172,10 +172,10 @@ final class Editor: Sendable {
     }
 
     private func conflict(over edit: Edit) -> EditResult.Conflict {
-        let value = suite.store.storedValue(forKey: edit.key)
+        let value = suite.store.ownValue(forKey: edit.key)
         return EditResult.Conflict(
             key: edit.key,
-            current: value.map { Row(key: edit.key, value: $0, isStored: true, hiding: hidden) },
+            current: value.map { Row(key: edit.key, value: $0, own: $0, hiding: hidden) },
             version: comparedVersion(for: edit, in: suite.store)
         )
     }

@@ -82,7 +82,7 @@ private final class FileSuite: PageSuite {
     private let writable = Mutex<FileDefaults?>(nil)
 
     init(at directory: URL, in suites: FileSuites) throws {
-        store = try FileDefaults(readingFrom: directory)
+        store = try FileDefaults(readingFrom: directory, sourcesOf: SuiteDirectory.sourceName(of: directory))
         self.directory = directory
         self.suites = suites
     }
@@ -93,7 +93,8 @@ private final class FileSuite: PageSuite {
                 throw ToolError("Nothing was stored: the suite was deleted.")
             }
             // This repairs a damaged suite, as each program does that opens it.
-            let store = try writable ?? FileDefaults(url: directory)
+            let store =
+                try writable ?? FileDefaults(url: directory, sourcesOf: SuiteDirectory.sourceName(of: directory))
             writable = store
             return store
         }

@@ -145,7 +145,11 @@ final class LiveSuite: Sendable {
     private func lookAtAll() {
         let store = suite.store
         var found: [[UInt8]: Row?] = [:]
-        for key in store.storedKeys() + suite.declaredValues.keys where found[Array(key.utf8)] == nil {
+        var keys = store.storedKeys() + suite.declaredValues.keys
+        if store.sources != nil, let store = store as? any UserDefaultsVocabulary {
+            keys += store.dictionaryRepresentation().keys
+        }
+        for key in keys where found[Array(key.utf8)] == nil {
             found[Array(key.utf8)] = row(forKey: key)
         }
         for key in state.withLock({ Array($0.rows.keys) }) where found[key] == nil {
@@ -155,10 +159,13 @@ final class LiveSuite: Sendable {
     }
 
     private func row(forKey key: String) -> Row? {
-        if let value = suite.store.storedValue(forKey: key) {
-            return Row(key: key, value: value, isStored: true, hiding: hidden)
+        let store = suite.store
+        if let value = store.storedValue(forKey: key) {
+            let origin = store.sources == nil ? nil : store.origin(forKey: key)
+            let own = store.sources == nil ? value : store.ownValue(forKey: key)
+            return Row(key: key, value: value, own: own, origin: origin, hiding: hidden)
         }
-        return suite.declaredValues[key].map { Row(key: key, value: $0, isStored: false, hiding: hidden) }
+        return suite.declaredValues[key].map { Row(key: key, value: $0, own: nil, hiding: hidden) }
     }
 
     private func update(_ found: [(key: String, row: Row?)]) {

@@ -103,18 +103,29 @@ struct PageResponder: HTTPResponder {
 
     private func detail(_ wanted: ValueRequest) throws -> ValueDetail {
         let suite = try suites.suite(wanted.suite).suite
-        let stored = suite.store.storedValue(forKey: wanted.key)
-        guard let value = stored ?? suite.declaredValues[wanted.key],
-            let detail = ValueDetail(
+        let store = suite.store
+        guard let value = store.storedValue(forKey: wanted.key) ?? suite.declaredValues[wanted.key],
+            var detail = ValueDetail(
                 value,
                 forKey: wanted.key,
-                isStored: stored != nil,
+                own: store.ownValue(forKey: wanted.key),
                 path: wanted.path ?? [],
                 offset: wanted.offset ?? 0,
                 hiding: suites.hidden
             )
         else {
             throw Refusal(.notFound, "The value is not there any more.")
+        }
+        let origins = store.origins(forKey: wanted.key)
+        if wanted.path?.isEmpty ?? true, origins.contains(where: { $0.kind != .stored }) {
+            var values = OriginValues(of: store)
+            detail.origins = origins.enumerated().map { index, origin in
+                guard index > 0 else { return ValueDetail.Origin(text: "from \(origin.shown)", preview: nil) }
+                let value = (try? values.value(origin, forKey: wanted.key)) ?? nil
+                let visible = value.flatMap { suites.hidden.visiblePart(of: $0, forKey: wanted.key).value }
+                let preview = visible.map { Preview(ShownValue(.value($0))).text }
+                return ValueDetail.Origin(text: "hides \(origin.shown)", preview: preview)
+            }
         }
         return detail
     }

@@ -22,10 +22,10 @@ struct QuarantinedRow: Encodable {
             let key = String(companion.dropLast(suffix.count))
             // A program may have a value of its own whose key ends so.
             let values = (try? Defaults(suite: store).quarantined(Defaults.Key<PropertyListValue?>(key))) ?? []
-            let version = store.storedValue(forKey: companion)?.version
+            let version = store.ownValue(forKey: companion)?.version
             return values.map { quarantined in
                 QuarantinedRow(
-                    row: Row(key: key, value: quarantined.value, isStored: true, hiding: hidden),
+                    row: Row(key: key, value: quarantined.value, own: quarantined.value, hiding: hidden),
                     date: quarantined.date,
                     typeName: quarantined.typeName,
                     version: version

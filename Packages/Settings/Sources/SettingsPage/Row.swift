@@ -14,10 +14,24 @@ struct Row: Codable, Equatable, Sendable {
     let isHidden: Bool
     /// What the value is compared by, before it is replaced; nil for a value that isn't stored.
     let version: String?
+    /// Who has set the value, if not the user: "mandatory", or "for all users".
+    let origin: String?
 
-    init(key: String, value: PropertyListValue, isStored: Bool, hiding hidden: KeyPatterns) {
+    init(
+        key: String,
+        value: PropertyListValue,
+        own: PropertyListValue?,
+        origin: DefaultsOrigin? = nil,
+        hiding hidden: KeyPatterns
+    ) {
         self.key = key
-        version = isStored ? value.version : nil
+        version = own?.version
+        self.origin =
+            switch origin?.kind {
+            case .mandatory?: "mandatory"
+            case .fallback?: "for all users"
+            default: nil
+            }
         let visible = hidden.visiblePart(of: value, forKey: key)
         isHidden = visible.isReduced
         guard let value = visible.value else {

@@ -33,17 +33,27 @@ struct ValueDetail: Encodable {
     var hexadecimal: String?
     /// What an editor begins with; nil for what can't be edited.
     var edit: EditedValue?
+    /// Where the value comes from, and what it hides, if a source has one.
+    var origins: [Origin]?
+
+    /// Something that has a value for the key.
+    struct Origin: Encodable {
+        /// "from the fallback in /etc/xdg/app.json".
+        let text: String
+        /// What it has, if that is hidden by another one.
+        let preview: String?
+    }
 
     /// Looks at the part of a value that a path of positions leads to, from an offset on; nil if there is none.
     init?(
         _ value: PropertyListValue,
         forKey key: String,
-        isStored: Bool,
+        own: PropertyListValue?,
         path: [Int],
         offset: Int,
         hiding hidden: KeyPatterns
     ) {
-        version = isStored ? value.version : nil
+        version = own?.version
         let visible = hidden.visiblePart(of: value, forKey: key)
         isHidden = visible.isReduced
         guard let value = visible.value else {

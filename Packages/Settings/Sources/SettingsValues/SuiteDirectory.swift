@@ -18,6 +18,16 @@ package enum SuiteDirectory {
         home.appending(path: name + suffix, directoryHint: .isDirectory)
     }
 
+    /// The name by which a program finds sources for the suite in a directory: that of one in a user's folder for
+    /// configuration; nil for a suite elsewhere.
+    package static func sourceName(of url: URL) -> String? {
+        let url = url.standardizedFileURL
+        let (folder, name) = (url.deletingLastPathComponent(), url.lastPathComponent)
+        guard name.hasSuffix(suffix), name.count > suffix.count else { return nil }
+        let isHome = folder.plainPath == (try? home)?.standardizedFileURL.plainPath
+        return isHome || folder.lastPathComponent == ".config" ? String(name.dropLast(suffix.count)) : nil
+    }
+
     package static func isSuite(_ url: URL) -> Bool {
         FileManager.default.fileExists(atPath: url.appending(path: "journal").plainPath)
     }

@@ -52,32 +52,25 @@ struct LayeredValue {
 
     /// All values of a suite, by their names.
     static func all(in store: any UserDefaultsVocabulary) throws -> [LayeredValue] {
-        var files: [URL: [String: PropertyListValue]] = [:]
-        func value(_ origin: DefaultsOrigin, _ key: String) throws -> PropertyListValue? {
-            guard origin.kind != .stored else { return store.ownValue(forKey: key) }
-            guard let url = origin.url else { return nil }
-            let values = try files[url] ?? FileSource.file(url).values()
-            files[url] = values
-            return values[key]
-        }
+        var values = OriginValues(of: store)
         let keys = Set(store.dictionaryRepresentation().keys).union(store.storedKeys())
         return try keys.sorted().flatMap { key in
             let origins = store.origins(forKey: key)
-            let values = try origins.map { try value($0, key) }
-            let properties = values.map { $0.flatMap(Self.properties) }
+            let found = try origins.map { try values.value($0, forKey: key) }
+            let properties = found.map { $0.flatMap(Self.properties) }
             // Settings are layered property by property if each layer has some.
             guard origins.count > 1, !properties.contains(where: { $0 == nil }) else {
                 return store.storedValue(forKey: key).map { value in
                     [LayeredValue(key: key, property: nil, value: .value(value), origins: origins)]
                 } ?? []
             }
-            var found: [String: (value: JSONText, origins: [DefaultsOrigin])] = [:]
+            var parts: [String: (value: JSONText, origins: [DefaultsOrigin])] = [:]
             for (origin, members) in zip(origins, properties) {
                 for member in members ?? [] {
-                    found[member.name, default: (member.value, [])].origins.append(origin)
+                    parts[member.name, default: (member.value, [])].origins.append(origin)
                 }
             }
-            return found.sorted { $0.key < $1.key }.map { name, part in
+            return parts.sorted { $0.key < $1.key }.map { name, part in
                 LayeredValue(key: key, property: name, value: .json(part.value), origins: part.origins)
             }
         }
@@ -128,17 +121,5 @@ struct LayeredValue {
             ])
         }
         return .object([.init(name: "value", value: shown), .init(name: "origins", value: .array(origins))])
-    }
-}
-
-extension DefaultsOrigin {
-    /// For people: "the mandatory value in /etc/xdg/app.mandatory.json".
-    fileprivate var shown: String {
-        switch kind {
-        case .stored: "what is stored"
-        case .mandatory: "the mandatory value in \(name)"
-        case .fallback: "the fallback in \(name)"
-        default: "\(kind.name): \(name)"
-        }
     }
 }

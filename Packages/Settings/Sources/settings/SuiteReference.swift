@@ -32,12 +32,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     var sourceName: String? {
         switch place {
         case .named(let name): return name
-        case .directory(let url):
-            let url = url.standardizedFileURL
-            guard url.deletingLastPathComponent().lastPathComponent == ".config",
-                url.lastPathComponent.isSuitePath
-            else { return nil }
-            return String(url.lastPathComponent.dropLast(SuiteDirectory.suffix.count))
+        case .directory(let url): return SuiteDirectory.sourceName(of: url)
         }
     }
 

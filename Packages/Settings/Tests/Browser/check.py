@@ -110,6 +110,41 @@ def lists():
         assert not page.complaints(), page.complaints()
 
 
+def origins():
+    """Values for all users, and mandatory ones, are told from the user's, with what they hide, and can't be changed."""
+    home = Home()
+    xdg = home.path / "xdg"
+    xdg.mkdir()
+    (xdg / "player.json").write_text('{"volume": 0.25, "vendor": "acme"}')
+    try:
+        home.load("player", {"volume": 0.4, "proxy": "mine"})
+        environment = {"XDG_CONFIG_DIRS": str(xdg)}
+        policy = pathlib.Path("/etc/xdg/player.mandatory.json")
+        # Its own /etc/xdg, so that nothing of this machine's is changed.
+        wrapper = []
+        if os.geteuid() == 0 and policy.parent.is_dir() and subprocess.run(["unshare", "--mount", "true"], capture_output=True).returncode == 0:
+            script = 'mount -t tmpfs tmpfs /etc/xdg && echo \'{"proxy": "none"}\' > /etc/xdg/player.mandatory.json && exec "$@"'
+            wrapper = ["unshare", "--mount", "sh", "-c", script, "sh"]
+        with Server(home, "--write", environment=environment, wrapper=wrapper) as server, Browser() as page:
+            page.suite(server, "player")
+            assert "for all users" in page.row_text("vendor") and "acme" in page.row_text("vendor")
+            assert "for all users" not in page.row_text("volume")
+            page.open_key("volume")
+            page.wait(lambda: "from what is stored" in page.text(".origins"), "No origin is shown.")
+            assert f"hides the fallback in {xdg}/player.json: 0.25" in page.text(".origins"), page.text(".origins")
+            if wrapper:
+                assert "mandatory" in page.row_text("proxy") and "none" in page.row_text("proxy")
+                page.open_key("proxy")
+                page.wait(lambda: "hides what is stored: mine" in page.text(".origins"), "What is hidden isn't shown.")
+                fill(page.one(".detail textarea, .detail input"), "other")
+                page.button("Store").click()
+                page.wait(lambda: str(policy) in page.text(), "The page doesn't say who decides.")
+                assert home.read("player", "proxy") == "mine\n"
+            assert not page.complaints(), page.complaints()
+    finally:
+        home.remove()
+
+
 def search():
     """What is typed is searched in keys and values."""
     with running() as (_, server), Browser() as page:
@@ -645,7 +680,7 @@ def pictures(directory):
             take("lost")
 
 
-CHECKS = [lists, search, tree, edits, changes, conflict, quarantine, reconnection, many, keyboard, attacks_by_text,
+CHECKS = [lists, origins, search, tree, edits, changes, conflict, quarantine, reconnection, many, keyboard, attacks_by_text,
           attacks_by_scripts, attacks_by_sites, attacks_by_names, hiding, rules]
 if "KILLSWITCH" in os.environ:
     CHECKS = [flags]

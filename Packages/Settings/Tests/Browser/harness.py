@@ -45,7 +45,8 @@ class Home:
 class Server:
     """`settings serve`, on a port that stays the same when it is started again."""
 
-    def __init__(self, home, *arguments, environment={}):
+    def __init__(self, home, *arguments, environment={}, wrapper=[]):
+        self.wrapper = wrapper
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             self.port = probe.getsockname()[1]
@@ -56,7 +57,7 @@ class Server:
 
     def start(self):
         self.process = subprocess.Popen(
-            [TOOL, "serve", "--port", str(self.port), *self.arguments],
+            [*self.wrapper, TOOL, "serve", "--port", str(self.port), *self.arguments],
             env=self.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.address = self.process.stdout.readline().strip()
         assert self.address.startswith("http://127.0.0.1:"), self.process.stderr.read()

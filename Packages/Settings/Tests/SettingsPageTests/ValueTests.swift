@@ -29,7 +29,7 @@ struct ValueTests {
         ] as [(PropertyListValue, ValueForm, String)]
     )
     func forms(value: PropertyListValue, form: ValueForm, beginning: String) {
-        let row = Row(key: "key", value: value, isStored: true, hiding: KeyPatterns())
+        let row = Row(key: "key", value: value, own: value, hiding: KeyPatterns())
         #expect(row.form == form)
         #expect(row.preview == beginning)
         #expect(!row.isCut && !row.isHidden)
@@ -38,7 +38,7 @@ struct ValueTests {
     @Test("A long value is cut, and all of it is there in parts that divide no character")
     func parts() throws {
         let text = "a" + String(repeating: "é", count: 30_000)
-        let row = Row(key: "key", value: .string(text), isStored: true, hiding: KeyPatterns())
+        let row = Row(key: "key", value: .string(text), own: .string(text), hiding: KeyPatterns())
         #expect(row.isCut && row.preview.count == Preview.limit && row.size == 60_001)
         var found = ""
         var next: Int? = 0
@@ -53,7 +53,7 @@ struct ValueTests {
     @Test("Data of 64 MiB is shown by its beginning, and none of it is decoded")
     func large() throws {
         let value = PropertyListValue.data(Data("[".utf8) + Data(repeating: 0x20, count: (64 << 20) - 1))
-        let row = Row(key: "key", value: value, isStored: true, hiding: KeyPatterns())
+        let row = Row(key: "key", value: value, own: value, hiding: KeyPatterns())
         #expect(row.form == .data && row.isCut && row.size == 64 << 20)
         let detail = try #require(self.detail(value))
         #expect(detail.edit == nil && detail.next == ValueDetail.textLimit)
@@ -86,9 +86,9 @@ struct ValueTests {
             ("login", .data(Data("{\"token\": \"s3cret\", \"rest\": \"".utf8) + Data(repeating: 0x61, count: 9 << 20))),
         ]
         for (key, value) in values {
-            let row = Row(key: key, value: value, isStored: true, hiding: hidden)
+            let row = Row(key: key, value: value, own: value, hiding: hidden)
             #expect(row.isHidden && !row.preview.contains("s3cret"))
-            let detail = ValueDetail(value, forKey: key, isStored: true, path: [], offset: 0, hiding: hidden)
+            let detail = ValueDetail(value, forKey: key, own: value, path: [], offset: 0, hiding: hidden)
             let text = String(decoding: try JSONEncoder().encode(try #require(detail)), as: UTF8.self)
             #expect(!text.contains("s3cret") && detail?.edit == nil)
         }
@@ -125,6 +125,6 @@ struct ValueTests {
     }
 
     private func detail(_ value: PropertyListValue, path: [Int] = [], offset: Int = 0) -> ValueDetail? {
-        ValueDetail(value, forKey: "key", isStored: true, path: path, offset: offset, hiding: KeyPatterns())
+        ValueDetail(value, forKey: "key", own: value, path: path, offset: offset, hiding: KeyPatterns())
     }
 }

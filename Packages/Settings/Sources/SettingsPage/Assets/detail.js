@@ -27,7 +27,9 @@ export async function showDetail(place, { suite, key, row, isWritable, onClose, 
     body.append(element("p", { class: "faint" }, foreign(failure.message)));
   } else {
     body.append(
-      element("p", { class: "faint" }, formNames[value.form], ", ", size(value.size), value.version ? "" : ", not stored: what programs use by default"),
+      element("p", { class: "faint" }, formNames[value.form], ", ", size(value.size), value.version || value.origins ? "" : ", not stored: what programs use by default"),
+      value.origins ? element("ul", { class: "origins", "aria-label": "Where it comes from" }, value.origins.map(({ text, preview: hidden }) =>
+        element("li", {}, foreign(text), hidden ? [": ", foreign(hidden)] : null))) : "",
       value.form === "image" ? view({ suite, key }, [], value) : "",
       value.edit && isWritable && value.form !== "image" ? editing(key, value, row) : "",
       isWritable && !value.edit ? element("p", { class: "faint" }, value.isHidden

@@ -49,6 +49,7 @@ export async function showSuite(main, suite) {
       return { class: "changed", label: old ? "changed" : "new", before: old ? element("span", { class: "was" }, "was ", preview(old), " · now ") : null };
     }
     const row = rows.get(key);
+    if (row?.origin) return { class: "declared", label: row.origin, before: null };
     return row && !row.version ? { class: "declared", label: "by default", before: null } : undefined;
   }
 
