@@ -31,7 +31,7 @@ enum Theme: String { case light, dark }
 nonisolated struct Token: Codable { var text: String }
 
 extension FileDefaults {
-    static let shared = FileDefaults.standard
+    nonisolated static let shared = FileDefaults.standard
 }
 
 nonisolated extension DefaultsCoder {

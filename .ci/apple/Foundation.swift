@@ -69,7 +69,11 @@ public struct Data: Sendable, Hashable, RandomAccessCollection, MutableCollectio
     public struct Base64EncodingOptions: OptionSet, Sendable {
         public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
     }
+    public struct Base64DecodingOptions: OptionSet, Sendable {
+        public let rawValue: UInt; public init(rawValue: UInt) { self.rawValue = rawValue }
+    }
     public func base64EncodedString(options: Base64EncodingOptions = []) -> String { "" }
+    public init?(base64Encoded: String, options: Base64DecodingOptions = []) {}
     public var startIndex: Int { 0 }
     public var endIndex: Int { 0 }
     public var count: Int {
@@ -108,9 +112,14 @@ public typealias TimeInterval = Double
     // foundation/date/iso8601formatstyle
     @available(macOS 12.0, iOS 15.0, tvOS 15.0, watchOS 8.0, *)
     public struct ISO8601FormatStyle: Sendable {
-        public init() {}
+        public init(includingFractionalSeconds: Bool = false) {}
         public func parse(_ value: String) throws -> Date { Date() }
     }
+    // foundation/date/formatstyle, parsestrategy
+    @available(macOS 12.0, iOS 15.0, tvOS 15.0, watchOS 8.0, *)
+    public func formatted(_ style: ISO8601FormatStyle) -> String { "" }
+    @available(macOS 12.0, iOS 15.0, tvOS 15.0, watchOS 8.0, *)
+    public init(_ value: String, strategy: ISO8601FormatStyle) throws { self.init() }
 }
 // foundation/url: the calls with a directory hint, and the well-known directories, came with macOS 13
 public struct URL: Sendable, Hashable, Codable, ReferenceConvertible {
