@@ -74,10 +74,10 @@ struct OriginTests {
     @Test("Root works with the rights of a suite's owner when that is asked for", .enabled(if: geteuid() == 0))
     func owner() throws {
         try Tool.withHome { tool in
-            let folder = tool.home.appending(path: "service")
+            // Where another user gets to, which the folder for temporary files may not be.
+            let folder = URL(filePath: "/tmp/settings-owner-\(UUID().uuidString)", directoryHint: .isDirectory)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            // So that the other user gets there.
-            for path in [tool.home.path, folder.path] { chmod(path, 0o755) }
+            defer { try? FileManager.default.removeItem(at: folder) }
             guard chown(folder.path, 12_345, 12_345) == 0 else { throw CocoaError(.fileWriteNoPermission) }
             let suite = folder.appending(path: "app.defaults").path
             let written = try tool.run("--as-owner", "write", suite, "volume", "1", "--create")
