@@ -41,10 +41,6 @@ extension Defaults {
     @available(*, unavailable, renamed: "save(_:for:)")
     public static func set<Value>(_ value: Value, for key: Key<Value>) { fatalError("Use save(_:for:).") }
 
-    /// Matches a key in the words of other wrappers.
-    @available(*, unavailable, renamed: "reset(_:)")
-    public static func removeObject(for key: Keys) { fatalError("Use reset(_:).") }
-
     /// Matches a transaction without a store.
     @available(*, unavailable, message: "A transaction is one of a store: try Defaults().suite.transaction { … }.")
     public static func transaction<Result>(_ body: () throws -> Result) throws -> Result {

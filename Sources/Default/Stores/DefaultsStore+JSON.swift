@@ -33,9 +33,14 @@ extension DefaultsStore {
     public func exportJSON() throws(DefaultsError) -> Data {
         try DefaultsError.wrapping(ErrorContext(in: self)) { try checkAvailability() }
         if let suite = FileDefaults.of(self) { return Data(ExactJSON.text(of: suite.ownValues())) }
-        var values: [StoreKey: PropertyListValue] = [:]
-        for key in storedKeys() { values[StoreKey(unchecked: key)] = ownValue(forKey: key) }
-        return Data(ExactJSON.text(of: values))
+        func values() -> [StoreKey: PropertyListValue] {
+            var values: [StoreKey: PropertyListValue] = [:]
+            for key in storedKeys() { values[StoreKey(unchecked: key)] = ownValue(forKey: key) }
+            return values
+        }
+        // What is always changed together is seen together; a store that can't be changed can still be read.
+        let all = (try? withExclusiveAccess { values() }) ?? values()
+        return Data(ExactJSON.text(of: all))
     }
 
     /// Stores the values of an export, or of any JSON object of keys, in one transaction if the store has transactions.
@@ -55,8 +60,10 @@ extension DefaultsStore {
         do {
             values = try ExactJSON.values(of: Array(data))
         } catch {
-            let reason =
-                "The text can't be imported: \(error.reason), in line \(error.line), column \(error.column). Nothing was stored."
+            let reason = """
+                The text can't be imported: \(error.reason), in line \(error.line), column \(error.column). Nothing was \
+                stored.
+                """
             throw DefaultsError(.importUnreadable, ErrorContext(in: self), reason)
         }
         for (key, value) in values {

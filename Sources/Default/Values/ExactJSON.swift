@@ -136,7 +136,7 @@ enum ExactJSON {
     static func values(of bytes: [UInt8]) throws(JSONDocument.Fault) -> [StoreKey: PropertyListValue] {
         let (document, node) = try JSONDocument.parse(bytes, maximumDepth: maximumDepth)
         guard case .object(let fields) = node.content else {
-            throw document.fault("the text is no object of keys", at: node)
+            throw document.fault("the text isn't an object of keys", at: node)
         }
         var values: [StoreKey: PropertyListValue] = [:]
         for field in fields { values[StoreKey(unchecked: field.name)] = try value(of: field.value, in: document) }

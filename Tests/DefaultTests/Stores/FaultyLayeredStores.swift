@@ -38,13 +38,11 @@ extension DefaultsSources {
 struct FaultlessLayeredStore: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
 }
 
 struct StoredBeforeSources: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func storedValue(forKey key: String) -> PropertyListValue? {
         // A mandatory value still counts.
         let effective = layers?.value(forKey: key, own: { nil })
@@ -56,14 +54,12 @@ struct StoredBeforeSources: FaultyLayeredStore {
 struct SourcesAsOwnValues: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func ownValue(forKey key: String) -> PropertyListValue? { storedValue(forKey: key) }
 }
 
 struct MandatoryValuesRemoved: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         _ = try StoreKey(key)
         if value != nil { try layers?.checkWritable(key, in: self) }
@@ -74,14 +70,12 @@ struct MandatoryValuesRemoved: FaultyLayeredStore {
 struct LayeredTransactionThatKeepsAll: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func transaction<Result>(_ body: () throws -> Result) throws -> Result { try base.withExclusiveAccess(body) }
 }
 
 struct WritesPastUnusableSources: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         _ = try StoreKey(key)
         if origin(forKey: key)?.kind == .mandatory { try layers?.checkWritable(key, in: self) }
@@ -93,14 +87,12 @@ struct WritesPastUnusableSources: FaultyLayeredStore {
 struct SourcesKeptSecret: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     var sources: DefaultsSources? { nil }
 }
 
 struct SourcesThatChangeUnnoticed: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
-    init(_ layers: DefaultsSources?) { self.layers = layers }
     func observeChanges(_ handler: @escaping StoreObservation.Handler) -> StoreObservation {
         base.observeChanges(handler)
     }

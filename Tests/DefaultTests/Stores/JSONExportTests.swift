@@ -95,7 +95,7 @@ struct JSONExportTests {
     @Test(
         "that can't be used as a whole changes nothing, and the place of the fault is said",
         arguments: [
-            ("{", "line 1, column 2"), ("[1]", "no object of keys"),
+            ("{", "line 1, column 2"), ("[1]", "isn't an object of keys"),
             (#"{"a": null}"#, "null is not a value, in line 1, column 7"),
             (#"{"a": 1, "a": 2}"#, "there twice"),
             ("{\"a\": 1,\n  \"b\": 123456789012345678901234567890}", "line 2, column 8"),

@@ -415,8 +415,8 @@ struct StoreConformanceKitTests {
 
     @Test("finds nothing in a store with sources that keeps all promises")
     func noFaultWithSources() {
-        let conformance = StoreConformance(capabilities: .all, makeStore: { FaultlessLayeredStore(nil) })
-            .withSources { sources, body in try body(FaultlessLayeredStore(DefaultsSources(sources))) }
+        let conformance = StoreConformance(capabilities: .all, makeStore: { FaultlessLayeredStore(layers: nil) })
+            .withSources { sources, body in try body(FaultlessLayeredStore(layers: DefaultsSources(sources))) }
         #expect(conformance.capabilities == [.all, .sources])
         #expect(conformance.findings() == [])
     }

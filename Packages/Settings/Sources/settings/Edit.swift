@@ -69,7 +69,7 @@ struct Edit: ParsableCommand {
     /// An editor that was chosen may need no terminal; vi would wait for one.
     private func checkTerminal() throws {
         guard chosenEditor == nil, isatty(STDIN_FILENO) == 0 || !isOutputTerminal else { return }
-        throw ToolError("This is no terminal to edit on. \"settings write\" takes a value from a pipe or a file.")
+        throw ToolError("An editor needs a terminal. \"settings write\" takes a value from a pipe or a file.")
     }
 
     private func edit(_ file: URL) throws {

@@ -87,7 +87,7 @@ struct SettingsTool: AsyncParsableCommand {
         guard !names.contains(word) else { return }
         let nearest = names.map { (name: $0, distance: word.editDistance(to: $0)) }.min { $0.distance < $1.distance }
         let hint = nearest.map { $0.distance <= 2 ? " Did you mean \($0.name)?" : "" } ?? ""
-        throw ValidationError("There is no command \(word.debugDescription).\(hint) \"settings help\" lists all.")
+        throw ValidationError("\(word.debugDescription) isn't a command.\(hint) \"settings help\" lists all.")
     }
 
     /// Ends the program as the parser would, with nothing in its message that a terminal may act on.

@@ -39,9 +39,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// The suite as a program finds it, with the sources of its name, to be looked at; without files, those alone.
     func layered() throws -> any UserDefaultsVocabulary {
         do {
-            let url = try existingURL()
-            _ = try reading()
-            return try FileDefaults(readingFrom: url, sourcesOf: sourceName)
+            return try reading(sourcesOf: sourceName)
         } catch let error as ToolError where error.isAbsence && sourceName != nil {
             let store = MemoryDefaults(sourcesOf: sourceName)
             guard !store.dictionaryRepresentation().isEmpty else { throw error }
@@ -52,10 +50,10 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// The suite, to be looked at: nothing of it is changed, repaired or locked, and none is made.
     ///
     /// - Throws: ``Unreadable`` for a suite that exists.
-    func reading() throws -> FileDefaults {
+    func reading(sourcesOf name: String? = nil) throws -> FileDefaults {
         let url = try existingURL()
         do {
-            let store = try FileDefaults(readingFrom: url)
+            let store = try FileDefaults(readingFrom: url, sourcesOf: name)
             try store.checkAvailability()
             return store
         } catch  where Self.lacksJournal(url) {
@@ -148,8 +146,8 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
 
     /// Takes on the rights of the owner of a suite, or of the nearest folder above it that exists, for good.
     ///
-    /// What root would leave behind, the owner's program could not change any more. So could somebody else's link lead
-    /// root anywhere.
+    /// The owner's program couldn't change files of root's in there. And the owner could make a link in the path that
+    /// has root write anywhere; so nothing is done with root's own rights.
     private func becomeOwner(of url: URL) throws {
         guard Self.actsAsOwner else { return }
         guard case .directory = place else {
@@ -165,11 +163,16 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         guard status.st_mode & S_IFMT != S_IFLNK else {
             throw ToolError("\(path) is a link. --as-owner needs the path that it leads to.")
         }
+        guard status.st_uid != 0 else {
+            throw ToolError("\(path) is root's. Leave --as-owner out to work with root's rights.")
+        }
         guard status.st_uid != geteuid() else { return }
         guard geteuid() == 0 else {
             throw ToolError("Only root can take on the rights of the suite's owner. Run it with sudo.")
         }
-        guard setgroups(0, nil) == 0, setgid(status.st_gid) == 0, setuid(status.st_uid) == 0 else {
+        // The folder's group may be one that the owner isn't in.
+        let group = getpwuid(status.st_uid)?.pointee.pw_gid ?? status.st_gid
+        guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(status.st_uid) == 0 else {
             throw ToolError("The rights of the suite's owner can't be taken on: \(String(cString: strerror(errno))).")
         }
     }

@@ -115,6 +115,9 @@ struct ServerTests {
                 open.append(connection)
                 if number % 50 == 49 { #expect(try page.send("GET \(page.place)").status == 200) }
             }
+            // Few are open at once. What was sent after them has come, so all of them have been admitted.
+            #expect(try page.send("GET \(page.place)").status == 200)
+            #expect(open.count { $0.isOpen } <= 3 * PageLimits.strangers)
             // The last ones go by themselves, and all others have gone for those that came after them.
             for connection in open { #expect(connection.readToEnd() == "") }
             // Who was in before still is.
@@ -280,6 +283,12 @@ final class Connection: Sendable {
     private func read() -> UInt8? {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, 0) == 1 ? byte : nil
+    }
+
+    /// Whether the server has not closed it; without waiting.
+    var isOpen: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) != 0
     }
 
     func readLine() -> String {

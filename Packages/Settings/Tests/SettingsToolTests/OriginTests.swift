@@ -89,6 +89,12 @@ struct OriginTests {
             #expect(try tool.run("--as-owner", "read", suite, "volume").text == "1\n")
             #expect(try tool.run("--as-owner", "delete", suite, "volume").status == 0)
             #expect(try tool.run("--as-owner", "read", "app", "volume").errors.contains("needs the path"))
+            // A link of the owner's that leads to what is root's.
+            try FileDefaults(url: tool.url(ofSuite: "root")).set(1, forKey: "volume")
+            let link = folder.appending(path: "link").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: tool.home.path)
+            let refused = try tool.run("--as-owner", "write", "\(link)/root.defaults", "volume", "2")
+            #expect(refused.status == 1 && refused.errors.contains("is root's"), "\(refused.errors)")
         }
     }
 }
