@@ -8,7 +8,10 @@ let package = Package(
     dependencies: [
         .package(name: "Default", path: "../.."),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.5.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.65.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.6.0"),
     ],
     targets: [
         .target(
@@ -21,7 +24,11 @@ let package = Package(
                 "TenantSettings",
                 .product(name: "Default", package: "Default"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Metrics", package: "swift-metrics"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ]
         ),
         .executableTarget(
@@ -31,6 +38,15 @@ let package = Package(
         .testTarget(
             name: "TenantSettingsTests",
             dependencies: ["TenantSettings", .product(name: "Default", package: "Default")]
+        ),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Server",
+                "TenantSettings",
+                .product(name: "Default", package: "Default"),
+                .product(name: "Logging", package: "swift-log"),
+            ]
         ),
     ],
     swiftLanguageModes: [.v6]

@@ -1,5 +1,13 @@
 import Default
 
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
 /// The number and places of the visits, kept from one run to the next.
 struct Visits: DefaultStorable {
     var count = 0
@@ -15,9 +23,15 @@ extension Defaults.Keys {
 if let greeting = CommandLine.arguments.dropFirst(2).first, CommandLine.arguments[1] == "greet" {
     Defaults[.greeting] = greeting
 } else if let place = CommandLine.arguments.dropFirst().first {
-    try Visits.update { visits in
-        visits.count += 1
-        visits.places.append(place)
+    do {
+        try Visits.update { visits in
+            visits.count += 1
+            visits.places.append(place)
+        }
+    } catch {
+        let complaint = "The visit isn't kept. \(error)\n"
+        write(STDERR_FILENO, complaint, complaint.utf8.count)
+        exit(1)
     }
 }
 let visits = Visits.read() ?? Visits()

@@ -18,8 +18,15 @@ extension Defaults.Keys {
 
 /// In the directory for data, away from the suite, which is configuration: a copy of one doesn't include the other.
 let keyFile: KeyFile = {
-    let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"].map { URL(filePath: $0) }
-    return KeyFile(url: (data ?? URL.homeDirectory.appending(path: ".local/share")).appending(path: "KeepSecret/key"))
+    let environment = ProcessInfo.processInfo.environment
+    func folder(_ variable: String) -> URL? {
+        // The specification of these variables has paths that aren't absolute ignored.
+        environment[variable].flatMap { $0.hasPrefix("/") ? URL(filePath: $0, directoryHint: .isDirectory) : nil }
+    }
+    // `URL.homeDirectory` is the home of the user's account, whatever HOME says.
+    let home = folder("HOME") ?? URL.homeDirectory
+    let data = folder("XDG_DATA_HOME") ?? home.appending(path: ".local/share")
+    return KeyFile(url: data.appending(path: "KeepSecret/key"))
 }()
 
 func fail(_ message: String, status: Int32) -> Never {

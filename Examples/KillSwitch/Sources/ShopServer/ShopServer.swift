@@ -8,8 +8,17 @@ import UnixSignals
 
 @main
 enum ShopServer {
-    static func main() async throws {
+    static func main() async {
         LoggingSystem.bootstrap(StreamLogHandler.standardError)
+        do {
+            try await serve()
+        } catch {
+            FileHandle.standardError.write(Data("The server ended. \(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func serve() async throws {
         let logger = Logger(label: "ShopServer")
         let flags = try openFlags(deadline: .seconds(2), logger: logger)
         let services = ServiceGroup(

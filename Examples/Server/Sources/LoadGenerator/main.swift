@@ -6,7 +6,7 @@ import TenantSettings
 import FoundationNetworking
 #endif
 
-let tenants = ["acme", "globex", "initech", "umbrella"].compactMap(TenantName.init)
+let names = ["acme", "globex", "initech", "umbrella"].compactMap(TenantName.init)
 
 struct Failure: Error {
     let description: String
@@ -25,7 +25,7 @@ struct Client {
     func waitForServer() async throws {
         for _ in 0..<300 {
             do {
-                _ = try await settings(of: tenants[0])
+                _ = try await settings(of: names[0])
                 return
             } catch let error as URLError where error.code == .cannotConnectToHost {
                 try await Task.sleep(for: .milliseconds(100))
@@ -60,12 +60,13 @@ struct Client {
 }
 
 /// Changes a tenant's settings alternately through the server and in the suite itself, as an administrator's tool does.
-func load(_ tenant: TenantName, rounds: Int, client: Client) async throws {
+func load(_ tenant: TenantName, of tenants: Tenants, rounds: Int, client: Client) async throws {
     var newest = 0
     for round in 0..<rounds {
         let answer = try await client.change(of: tenant, greeting: "Hello \(round)")
         try check(answer.revision > newest, "A change through the server was made to older settings.")
-        newest = try TenantSettings.change(of: tenant) { $0.greeting = "Good day \(round)" }.revision
+        let limits = try Limits.load(from: tenants.suite) ?? Limits()
+        newest = try tenants.change(tenant, within: limits) { $0.greeting = "Good day \(round)" }.revision
         try check(newest > answer.revision, "A change in the suite was made to older settings.")
         let seen = try await client.settings(of: tenant).revision
         try check(seen >= newest, "The server did not see a change that was made before it was asked.")
@@ -111,17 +112,18 @@ do {
     try await client.waitForServer()
     switch work {
     case .load(let rounds):
+        let tenants = try Tenants.open()
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for tenant in tenants {
-                group.addTask { try await load(tenant, rounds: rounds, client: client) }
+            for name in names {
+                group.addTask { try await load(name, of: tenants, rounds: rounds, client: client) }
             }
             try await group.waitForAll()
         }
-        print("\(2 * rounds * tenants.count) changes were accepted.")
+        print("\(2 * rounds * names.count) changes were accepted.")
     case .count:
         var total = 0
-        for tenant in tenants {
-            total += try await client.settings(of: tenant).revision
+        for name in names {
+            total += try await client.settings(of: name).revision
         }
         print("\(total) changes are stored.")
     }

@@ -19,22 +19,20 @@ struct TenantSettingsTests {
     func bounds() throws {
         let url = FileManager.default.temporaryDirectory.appending(path: "server-example-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: url) }
-        let suite = try FileDefaults(url: url)
-        let names = try (0...TenantSettings.maximumTenants).map { try #require(TenantName("tenant-\($0)")) }
-        try suite.transaction {
-            for name in names.dropLast() {
-                try TenantSettings.change(of: name, in: suite) { $0.greeting = "Hi" }
-            }
+        let tenants = Tenants(try FileDefaults(url: url))
+        let limits = Limits(tenants: 3, greeting: 5)
+        let names = try (0...3).map { try #require(TenantName("tenant-\($0)")) }
+        for name in names.dropLast() {
+            try tenants.change(name, within: limits) { $0.greeting = "Hi" }
         }
-        #expect(throws: TenantRefusal.tooManyTenants) {
-            try TenantSettings.change(of: names[1_000], in: suite) { _ in }
+        #expect(throws: TenantRefusal.tooManyTenants(limit: 3)) {
+            try tenants.change(names[3], within: limits) { _ in }
         }
-        #expect(try TenantSettings.change(of: names[0], in: suite) { $0.greeting = "Ho" }.revision == 2)
-        let long = String(repeating: "a", count: TenantSettings.maximumGreeting + 1)
-        #expect(throws: TenantRefusal.greetingTooLong) {
-            try TenantSettings.change(of: names[0], in: suite) { $0.greeting = long }
+        #expect(try tenants.change(names[0], within: limits) { $0.greeting = "Ho" }.revision == 2)
+        #expect(throws: TenantRefusal.greetingTooLong(limit: 5)) {
+            try tenants.change(names[0], within: limits) { $0.greeting = "Good day" }
         }
-        #expect(try TenantSettings.current(of: names[0], in: suite).greeting == "Ho")
-        #expect(suite.storedKeys().count == TenantSettings.maximumTenants)
+        #expect(try tenants.settings(of: names[0]).greeting == "Ho")
+        #expect(tenants.suite.storedKeys().count == 3)
     }
 }

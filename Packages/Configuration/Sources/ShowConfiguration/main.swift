@@ -17,14 +17,26 @@ let config = ConfigReader(providers: [
     SuiteProvider(FileDefaults.standard),
 ])
 
+func fail(_ message: String, status: Int32) -> Never {
+    // If standard error itself can't be written, there is nowhere to report that.
+    try? FileHandle.standardError.write(contentsOf: Data("\(message)\n".utf8))
+    exit(status)
+}
+
 if let text = CommandLine.arguments.dropFirst().first {
     guard let port = UInt16(text), port > 0 else {
-        let complaint = "\(text.debugDescription) is not a port. Give a number from 1 to 65535.\n"
-        try FileHandle.standardError.write(contentsOf: Data(complaint.utf8))
-        exit(64)
+        fail("\(text.debugDescription) is not a port. Give a number from 1 to 65535.", status: 64)
     }
-    try HTTPSettings.update { $0.port = Int(port) }
+    do {
+        try HTTPSettings.update { $0.port = Int(port) }
+    } catch {
+        fail("The port can't be stored. \(error)", status: 1)
+    }
 }
-print(
-    "host \(config.string(forKey: "http.host", default: "none")), port \(config.int(forKey: "http.port", default: 0))"
-)
+do {
+    // `config.int` would take the default for a value that isn't a number.
+    let port = try await config.fetchInt(forKey: "http.port", default: 0)
+    print("host \(config.string(forKey: "http.host", default: "none")), port \(port)")
+} catch {
+    fail("The configuration can't be used. \(error)", status: 78)
+}
