@@ -130,7 +130,7 @@ extension Listener {
     private func awaitLaterChange() throws {
         let later = Defaults.Key<Int>("later \(UUID().uuidString)")
         try Defaults(suite: store.value).save(1, for: later)
-        expectNotification(ofKey: later.name, after: "one more change")
+        expectNotification(ofKey: later.storedName, after: "one more change")
     }
 
     /// Waits for something that a notification brings about, for much less time than the check may take.

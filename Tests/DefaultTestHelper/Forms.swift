@@ -36,8 +36,8 @@ func printForms(of suite: FileDefaults) throws {
     }
     func store<Value: Equatable>(_ key: Defaults.Key<Value>, _ value: Value) throws {
         let defaults = Defaults(suite: suite)
-        check(key.name, value, try defaults.load(key))
-        try suite.removeObject(forKey: key.name)
+        check(key.storedName, value, try defaults.load(key))
+        try suite.removeObject(forKey: key.storedName)
         try defaults.save(value, for: key)
     }
     func store<Settings: DefaultStorable & Equatable>(_ settings: Settings) throws {

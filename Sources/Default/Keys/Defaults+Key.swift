@@ -16,9 +16,11 @@ extension Defaults {
         /// The name that values are stored under: 1 to 65,535 bytes of UTF-8 without NUL.
         ///
         /// Each access with any other name is reported, reads the default and stores nothing.
-        public let name: String
+        ///
+        /// It isn't called `name`, since an extension that declares a key of that name would hide it.
+        public let storedName: String
 
-        fileprivate init(name: String) { self.name = name }
+        fileprivate init(storedName: String) { self.storedName = storedName }
 
         /// Stores a value that another library stored in the own form of the key's type.
         ///
@@ -65,7 +67,7 @@ extension Defaults {
         init(_ name: String, bridge: ValueBridge<Value>, default makeDefault: @escaping @Sendable () -> Value) {
             self.bridge = bridge
             self.makeDefault = makeDefault
-            super.init(name: name)
+            super.init(storedName: name)
         }
 
         /// Creates a key whose default is the same value at each read.
@@ -76,7 +78,7 @@ extension Defaults {
         }
 
         override func convertForm(in store: any DefaultsStore) throws(DefaultsError) -> Bool {
-            try KeyAccess(name, in: store).convertForm(by: bridge)
+            try KeyAccess(storedName, in: store).convertForm(by: bridge)
         }
     }
 }
@@ -95,11 +97,11 @@ public typealias DefaultsKeys = Defaults.Keys
 extension Defaults.Keys: Hashable {
     /// Whether two keys have the same name.
     public static func == (lhs: Defaults.Keys, rhs: Defaults.Keys) -> Bool {
-        StoreKey(unchecked: lhs.name) == StoreKey(unchecked: rhs.name)
+        StoreKey(unchecked: lhs.storedName) == StoreKey(unchecked: rhs.storedName)
     }
 
     /// Hashes the name.
-    public func hash(into hasher: inout Hasher) { StoreKey(unchecked: name).hash(into: &hasher) }
+    public func hash(into hasher: inout Hasher) { StoreKey(unchecked: storedName).hash(into: &hasher) }
 }
 
 // The initializers differ in how values are stored. If several of them fit a type, it is stored as a property-list
@@ -251,7 +253,7 @@ extension Defaults {
     public func convertForms(of keys: Keys...) throws(DefaultsError) -> [String] {
         let suite = suite
         return try DefaultsError.wrapping(ErrorContext(in: suite)) {
-            try suite.transaction { try keys.filter { try $0.convertForm(in: suite) }.map(\.name) }
+            try suite.transaction { try keys.filter { try $0.convertForm(in: suite) }.map(\.storedName) }
         }
     }
 }

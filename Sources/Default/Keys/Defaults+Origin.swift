@@ -3,7 +3,7 @@ extension Defaults {
     ///
     /// - Parameter key: The key.
     /// - Returns: The origin; nil when the key's default is read, since nothing has a value for it.
-    public func origin(of key: Keys) -> DefaultsOrigin? { suite.origin(forKey: key.name) }
+    public func origin(of key: Keys) -> DefaultsOrigin? { suite.origin(forKey: key.storedName) }
 
     /// Where the value of a key in the standard store comes from; nil when the key's default is read.
     public static func origin(of key: Keys) -> DefaultsOrigin? { Defaults().origin(of: key) }

@@ -78,7 +78,7 @@ extension Defaults {
         set { Defaults()[key] = newValue }
         // Not by way of an instance; see AccessInPlace.
         _modify {
-            var change = ChangeInPlace(forKey: key.name, in: StandardStore.current)
+            var change = ChangeInPlace(forKey: key.storedName, in: StandardStore.current)
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value
@@ -127,7 +127,7 @@ extension Defaults {
     public static func hasKey(_ key: String) -> Bool { Defaults().hasKey(key) }
 
     /// Removes the values of keys from the standard store, so that their defaults are read again.
-    public static func reset(_ keys: Keys...) { Defaults().remove(keys.map(\.name)) }
+    public static func reset(_ keys: Keys...) { Defaults().remove(keys.map(\.storedName)) }
 
     /// Removes the values of keys from the standard store.
     public static func remove(_ keys: String...) { Defaults().remove(keys) }

@@ -74,7 +74,7 @@ extension Defaults {
         get { value(for: key) }
         nonmutating set { set(newValue, for: key) }
         nonmutating _modify {
-            var change = ChangeInPlace(forKey: key.name, in: suite)
+            var change = ChangeInPlace(forKey: key.storedName, in: suite)
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value
@@ -90,8 +90,8 @@ extension Defaults {
     ///   ``DefaultsError/Code/typeMismatch``, ``DefaultsError/Code/invalidKey`` or
     ///   ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
-        TrackedKeys.access([key.name], in: suite)
-        return try KeyAccess(key.name, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
+        TrackedKeys.access([key.storedName], in: suite)
+        return try KeyAccess(key.storedName, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
     }
 
     /// The value of a key; while there is none, a new one, which is stored.
@@ -136,7 +136,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/encodingFailed``,
     ///   ``DefaultsError/Code/invalidKey`` or one of the store's. The stored value is unchanged then.
     public func save<Value>(_ value: Value, for key: Key<Value>) throws(DefaultsError) {
-        try KeyAccess(key.name, in: suite).save(value, by: key.bridge, default: key.defaultValue)
+        try KeyAccess(key.storedName, in: suite).save(value, by: key.bridge, default: key.defaultValue)
     }
 
     /// Reads, changes and stores a value as one atomic operation, like a change in place.
@@ -155,7 +155,7 @@ extension Defaults {
     ///   type is not replaced.
     @discardableResult
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
-        let access = KeyAccess(key.name, in: suite)
+        let access = KeyAccess(key.storedName, in: suite)
         return try access.store.withExclusiveAccess {
             var value = try access.load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
             let result = try change(&value)
@@ -165,11 +165,11 @@ extension Defaults {
     }
 
     /// Whether a value is stored under a key, or registered with the store; sources and the key's default don't count.
-    public func exists(key: Keys) -> Bool { hasKey(key.name) }
+    public func exists(key: Keys) -> Bool { hasKey(key.storedName) }
 
     /// Removes the values of keys, in one transaction if the store has transactions, so that their defaults are read
     /// again.
-    public func reset(_ keys: Keys...) { remove(keys.map(\.name)) }
+    public func reset(_ keys: Keys...) { remove(keys.map(\.storedName)) }
 
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
@@ -178,7 +178,7 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored
     ///   under `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
-        try KeyAccess(key.name, in: suite).quarantine(of: Value.self).values()
+        try KeyAccess(key.storedName, in: suite).quarantine(of: Value.self).values()
     }
 
     /// Stores the newest quarantined value again that can be read as the key's type now.
@@ -194,7 +194,7 @@ extension Defaults {
     ///   when something else is stored under `"<key>.quarantine"`, or one of the store's. Nothing is changed then.
     @discardableResult
     public func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
-        try KeyAccess(key.name, in: suite).restoreQuarantined(by: key.bridge, default: key.defaultValue)
+        try KeyAccess(key.storedName, in: suite).restoreQuarantined(by: key.bridge, default: key.defaultValue)
     }
 
     /// Removes the values that were stored under a key, could not be read as its type, and were replaced.
@@ -203,18 +203,18 @@ extension Defaults {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch``
     ///   when something else is stored under `"<key>.quarantine"`, or one of the store's.
     public func removeQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) {
-        try KeyAccess(key.name, in: suite).quarantine(of: Value.self).removeAll()
+        try KeyAccess(key.storedName, in: suite).quarantine(of: Value.self).removeAll()
     }
 
     private func value<Value>(for key: Key<Value>) -> Value {
         let store = suite
-        TrackedKeys.access([key.name], in: store)
+        TrackedKeys.access([key.storedName], in: store)
         // No optional of the generic type: see `fastPathValue(in:forKey:)`.
-        let stored = store.storedValue(forKey: key.name)
+        let stored = store.storedValue(forKey: key.storedName)
         if let stored, !key.bridge.decodesData {
             do {
                 let value = try key.bridge.decode(stored)
-                DefaultsDiagnostics.noteReadable(key.name, ErrorContext(key.name, Value.self, in: store))
+                DefaultsDiagnostics.noteReadable(key.storedName, ErrorContext(key.storedName, Value.self, in: store))
                 return value
             } catch {
                 // Described and reported below.
@@ -242,7 +242,7 @@ extension Defaults {
         for key: Key<Value>,
         in store: any DefaultsStore
     ) throws(DefaultsError) -> Value {
-        let access = KeyAccess(key.name, in: store)
+        let access = KeyAccess(key.storedName, in: store)
         guard let stored else {
             try access.checkAbsence(type: Value.self)
             return key.defaultValue
@@ -273,7 +273,7 @@ extension DefaultsStore {
         nonmutating set { Defaults(suite: self)[key] = newValue }
         // Not by way of `Defaults`; see AccessInPlace.
         nonmutating _modify {
-            var change = ChangeInPlace(forKey: key.name, in: self)
+            var change = ChangeInPlace(forKey: key.storedName, in: self)
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value
@@ -293,7 +293,7 @@ extension Defaults {
     public func updates<Value>(_ key: Key<Value>, initial: Bool = true) -> ValueUpdates<Value> {
         // The current store is captured here, because another task may iterate the sequence.
         let store = suite
-        return ValueUpdates(of: [key.name], in: store, deliversCurrent: initial) {
+        return ValueUpdates(of: [key.storedName], in: store, deliversCurrent: initial) {
             let update = Self.makeUpdate(of: key, in: store, comparesValues: true)
             return { update($0[0]) }
         }
@@ -346,7 +346,7 @@ extension Defaults {
     /// - Returns: The changes that happen after iteration has started.
     public func changes<Value>(_ key: Key<Value>, limit: Int = 100) -> ValueChanges<Value> {
         let store = suite
-        return ValueChanges(of: [key.name], in: store, limit: limit) {
+        return ValueChanges(of: [key.storedName], in: store, limit: limit) {
             let update = Self.makeUpdate(of: key, in: store, comparesValues: false)
             return { update($0[0]) }
         }
@@ -431,8 +431,8 @@ extension Defaults {
     }
 
     private static func names<each Other>(_ first: Keys, _ second: Keys, _ others: repeat Key<each Other>) -> [String] {
-        var keys = [first.name, second.name]
-        for name in repeat (each others).name {
+        var keys = [first.storedName, second.storedName]
+        for name in repeat (each others).storedName {
             keys.append(name)
         }
         return keys

@@ -49,7 +49,7 @@ public struct Stored<Value, Projection> {
         nonmutating set { defaults[key] = newValue }
         // Not by way of `Defaults`; see AccessInPlace.
         nonmutating _modify {
-            var change = ChangeInPlace(forKey: key.name, in: defaults.suite)
+            var change = ChangeInPlace(forKey: key.storedName, in: defaults.suite)
             defer { change.end() }
             var value = change.value(by: key.bridge, default: { key.defaultValue })
             yield &value

@@ -429,7 +429,7 @@ struct FirstTryBlock {
         #expect(store[.names] == ["a", 1])
         #expect(store.storedValue(forKey: "table") == .dictionary(["a": .integer(1)]))
         let keys: [Defaults.Keys] = [.names, .table]
-        #expect(keys.map(\.name) == ["names", "table"])
+        #expect(keys.map(\.storedName) == ["names", "table"])
     }
     #endif
 

@@ -14,18 +14,18 @@ private enum FrontEnd: CaseIterable {
     func save<Value: Codable & Sendable>(_ value: Value, by key: Defaults.Key<Value?>, to store: any DefaultsStore) {
         switch self {
         case .key: Defaults(suite: store)[key] = value
-        case .container: KeyValueContainer<Value>(storage: store, key: key.name).value = value
-        case .storage: store.setValue(value, forKey: key.name)
-        case .df: store.df.store(value, forKey: key.name)
+        case .container: KeyValueContainer<Value>(storage: store, key: key.storedName).value = value
+        case .storage: store.setValue(value, forKey: key.storedName)
+        case .df: store.df.store(value, forKey: key.storedName)
         }
     }
 
     func load<Value: Codable & Sendable>(by key: Defaults.Key<Value?>, from store: any DefaultsStore) -> Value? {
         switch self {
         case .key: Defaults(suite: store)[key]
-        case .container: KeyValueContainer<Value>(storage: store, key: key.name).value
-        case .storage: store.value(forKey: key.name)
-        case .df: store.df.fetch(forKey: key.name, type: Value.self)
+        case .container: KeyValueContainer<Value>(storage: store, key: key.storedName).value
+        case .storage: store.value(forKey: key.storedName)
+        case .df: store.df.fetch(forKey: key.storedName, type: Value.self)
         }
     }
 }

@@ -68,8 +68,8 @@ struct OtherLibrariesBlock {
     ) {
         let defaults = Defaults(suite: store)
         expectEvents([]) { defaults[key] = value }
-        #expect(isEqual(defaults[key], value), "\(key.name)")
-        #expect(store.storedValue(forKey: key.name) == form, "\(key.name)")
+        #expect(isEqual(defaults[key], value), "\(key.storedName)")
+        #expect(store.storedValue(forKey: key.storedName) == form, "\(key.storedName)")
     }
 
     private func expect<Value: Equatable>(
@@ -177,7 +177,7 @@ struct OtherLibrariesBlock {
         let key = Defaults.Key<CGFloat>("other form", default: 9)
         try kind.withStore { store in
             for form in [PropertyListValue.real(1.5), .data(Data("1.5".utf8))] {
-                try store.setStoredValue(form, forKey: key.name)
+                try store.setStoredValue(form, forKey: key.storedName)
                 expectEvents([]) { #expect(Defaults(suite: store)[key] == 1.5) }
             }
         }

@@ -109,13 +109,13 @@ private struct ForeignSettings {
         _ location: SourceLocation = #_sourceLocation
     ) {
         let defaults = Defaults(suite: store)
-        let foreign = values[key.name]
+        let foreign = values[key.storedName]
         #expect(foreign != nil && value != key.defaultValue, sourceLocation: location)
         expectEvents([]) {
-            #expect(defaults[key] == value, "\(key.name)", sourceLocation: location)
-            #expect(store.storedValue(forKey: key.name) == foreign, sourceLocation: location)
+            #expect(defaults[key] == value, "\(key.storedName)", sourceLocation: location)
+            #expect(store.storedValue(forKey: key.storedName) == foreign, sourceLocation: location)
             defaults[key] = value
-            #expect(defaults[key] == value, "\(key.name)", sourceLocation: location)
+            #expect(defaults[key] == value, "\(key.storedName)", sourceLocation: location)
         }
         #expect((try? defaults.quarantined(key).isEmpty) == true, sourceLocation: location)
     }

@@ -54,9 +54,9 @@ private struct Row: Sendable, CustomTestStringConvertible {
         self.init(testDescription, foreign, inKey: key, is: value, own: own, isOwn: isOwn) { store in
             // The values of a container are optional already; a container for an optional type stores nil as JSON.
             guard Mirror(reflecting: value).displayStyle != .optional else { return }
-            let container = KeyValueContainer<Value>(storage: store, key: key.name)
+            let container = KeyValueContainer<Value>(storage: store, key: key.storedName)
             #expect(container.value == value)
-            #expect(store.value(forKey: key.name) == value)
+            #expect(store.value(forKey: key.storedName) == value)
         }
     }
 
@@ -74,24 +74,24 @@ private struct Row: Sendable, CustomTestStringConvertible {
             let defaults = Defaults(suite: store)
             /// Restores the foreign form, runs a write, and checks that it stored the own form.
             func expectOwn(after write: () throws -> Void) throws {
-                try store.setStoredValue(nil, forKey: key.name)
-                try store.setStoredValue(foreign, forKey: key.name)
+                try store.setStoredValue(nil, forKey: key.storedName)
+                try store.setStoredValue(foreign, forKey: key.storedName)
                 try expectEvents([]) { try write() }
-                #expect(store.storedValue(forKey: key.name).map(content) == content(own))
+                #expect(store.storedValue(forKey: key.storedName).map(content) == content(own))
                 #expect(try defaults.quarantined(key).isEmpty)
                 try expectEvents([]) {
                     #expect(defaults[key] == value)
                     try read(store)
                 }
             }
-            try store.setStoredValue(foreign, forKey: key.name)
+            try store.setStoredValue(foreign, forKey: key.storedName)
             try expectEvents([]) {
                 #expect(defaults[key] == value)
                 #expect(try defaults.load(key) == value)
                 #expect(Stored(key, suite: store).wrappedValue == value)
                 try read(store)
             }
-            #expect(store.storedValue(forKey: key.name) == foreign)
+            #expect(store.storedValue(forKey: key.storedName) == foreign)
             try expectOwn { defaults[key] = value }
             try expectOwn { try defaults.save(value, for: key) }
             try expectOwn { try defaults.update(key) { $0 = $0 } }
@@ -99,12 +99,12 @@ private struct Row: Sendable, CustomTestStringConvertible {
             if !isOwn {
                 try expectOwn {
                     let converted = try defaults.convertForms(of: key)
-                    #expect(converted == [key.name])
+                    #expect(converted == [key.storedName])
                 }
             }
-            try store.setStoredValue(isOwn ? foreign : own, forKey: key.name)
+            try store.setStoredValue(isOwn ? foreign : own, forKey: key.storedName)
             #expect(try defaults.convertForms(of: key) == [])
-            #expect(store.storedValue(forKey: key.name) == (isOwn ? foreign : own))
+            #expect(store.storedValue(forKey: key.storedName) == (isOwn ? foreign : own))
         }
     }
 }
@@ -582,11 +582,11 @@ struct ForeignFormTests {
         _ key: Defaults.Key<Value>,
         in store: any DefaultsStore
     ) throws {
-        try store.setStoredValue(stored, forKey: key.name)
+        try store.setStoredValue(stored, forKey: key.storedName)
         expectEvents([.readFailed]) { _ = Defaults(suite: store)[key] }
         let converted = try Defaults(suite: store).convertForms(of: key)
         #expect(converted == [])
-        #expect(store.storedValue(forKey: key.name) == stored)
+        #expect(store.storedValue(forKey: key.storedName) == stored)
     }
 
     @Test("is not seen in other values, which stay and are reported", arguments: StoreKind.allCases)

@@ -54,17 +54,17 @@ private struct LibraryForm: Sendable, CustomTestStringConvertible {
     ) {
         (self.library, self.type, unread) = (library, type, nil)
         check = { store in
-            try store.setStoredValue(stored, forKey: key.name)
+            try store.setStoredValue(stored, forKey: key.storedName)
             let defaults = Defaults(suite: store)
             try expectEvents([]) {
                 var values: [Any?] = [defaults[key], try defaults.load(key)]
                 if let coded = codedType(of: Value.self), Value.self != Data.self {
-                    values += try Self.others(coded, key.name, in: store)
+                    values += try Self.others(coded, key.storedName, in: store)
                 }
                 #expect(values.allSatisfy { $0 as? Value == value }, "\(values)")
             }
             #expect(key.defaultValue != value)
-            #expect(store.storedValue(forKey: key.name) == stored)
+            #expect(store.storedValue(forKey: key.storedName) == stored)
             // The write loses nothing, so nothing is quarantined.
             try expectEvents([]) { try defaults.save(value, for: key) }
             #expect(try defaults.quarantined(key).isEmpty)
@@ -82,7 +82,7 @@ private struct LibraryForm: Sendable, CustomTestStringConvertible {
     ) {
         (self.library, self.type, self.unread) = (library, type, unread)
         check = { store in
-            try store.setStoredValue(stored, forKey: key.name)
+            try store.setStoredValue(stored, forKey: key.storedName)
             let defaults = Defaults(suite: store)
             expectEvents([.readFailed]) { #expect(defaults[key] == key.defaultValue) }
             expectEvents([.quarantined]) { defaults[key] = key.defaultValue }

@@ -141,7 +141,7 @@ struct RememberedOutcomeTests {
         }
         let key = Defaults.Key<Part>("second read", default: Part())
         let values = Defaults(suite: store)
-        try store.set(Data(#"{"level":5}"#.utf8), forKey: key.name)
+        try store.set(Data(#"{"level":5}"#.utf8), forKey: key.storedName)
         check { values[key].level.number }
     }
 
@@ -187,7 +187,7 @@ struct RememberedOutcomeTests {
             var added = 2
         }
         let key = Defaults.Key<Part>("other bytes between", default: Part())
-        try check(key.name, #"{"level":5}"#, #"{"level":6,"added":1}"#) { Defaults(suite: $0)[key].level.number }
+        try check(key.storedName, #"{"level":5}"#, #"{"level":6,"added":1}"#) { Defaults(suite: $0)[key].level.number }
     }
 
     private func check<Settings: Counting>(_ type: Settings.Type, _ json: String, isReadable: Bool) throws {

@@ -177,6 +177,17 @@ struct DefaultsTests {
         }
     }
 
+    @Test("may be called name, as any other", arguments: StoreKind.allCases)
+    func calledName(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let defaults = Defaults(suite: store)
+            defaults[.name] = "Ada"
+            #expect(defaults[.name] == "Ada")
+            #expect(Defaults.Keys.name.storedName == "name")
+            #expect(store.storedValue(forKey: "name") == .string("Ada"))
+        }
+    }
+
     @Test("create a default that is an object, or a closure's, at each read")
     func createdDefaults() {
         let store = MemoryDefaults()
@@ -236,19 +247,19 @@ struct DefaultsTests {
             let date = Date(timeIntervalSinceReferenceDate: 5)
             for (object, number) in [("12 h", 0), (date, 1), ([1], 2), (0.5, 3), (UInt.max, 4)] as [(Any, Int)] {
                 let key = DefaultsKey<Int>("number \(number)", default: 7)
-                try store.set(object, forKey: key.name)
+                try store.set(object, forKey: key.storedName)
                 expectReport(.typeMismatch) { #expect(defaults[key] == 7) }
                 expectError(.typeMismatch) { try defaults.load(key) }
                 expectError(.typeMismatch) { try defaults.update(key) { $0 += 1 } }
                 #expect(
-                    try PropertyListValue(object: store.object(forKey: key.name) as Any)
+                    try PropertyListValue(object: store.object(forKey: key.storedName) as Any)
                         == PropertyListValue(object: object)
                 )
                 #expect(defaults.exists(key: key))
             }
             for (object, number) in [([1], 0), ("on", 1), (date, 2)] as [(Any, Int)] {
                 let key = DefaultsKey<Bool>("flag \(number)")
-                try store.set(object, forKey: key.name)
+                try store.set(object, forKey: key.storedName)
                 expectReport(.typeMismatch) { #expect(!defaults[key]) }
             }
             try store.set(Data("[]".utf8), forKey: "point")
@@ -477,9 +488,9 @@ struct DefaultsTests {
                 for reference in references {
                     var damaged = archive
                     damaged[reference + 1] = number
-                    try store.set(Data(damaged), forKey: key.name)
+                    try store.set(Data(damaged), forKey: key.storedName)
                     expectError(code) { try defaults.load(key) }
-                    #expect(store.data(forKey: key.name) == Data(damaged))
+                    #expect(store.data(forKey: key.storedName) == Data(damaged))
                 }
             }
         }
@@ -647,4 +658,8 @@ struct StoredTests {
         }
         #expect(Defaults(suite: store)[.count] == 8_000)
     }
+}
+
+extension Defaults.Keys {
+    fileprivate static let name = Defaults.Key<String>("name")
 }
