@@ -91,7 +91,8 @@ extension Defaults {
     ///   ``DefaultsError/Code/storeUnavailable``. The stored value is left unchanged.
     public func load<Value>(_ key: Key<Value>) throws(DefaultsError) -> Value {
         TrackedKeys.access([key.storedName], in: suite)
-        return try KeyAccess(key.storedName, in: suite).load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
+        let access = KeyAccess(key.storedName, in: suite)
+        return try access.load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
     }
 
     /// The value of a key; while there is none, a new one, which is stored.
