@@ -56,7 +56,7 @@ extension JournalError {
     /// Whether a directory isn't there, and the reason may be that it can't be created where it should be.
     package var isUnusablePlace: Bool {
         switch kind {
-        case .notADirectory, .readOnly: true
+        case .notADirectory, .notOwned, .readOnly: true
         case .system: isReadOnlyPlace || isNotFound || code == ENOTDIR
         default: false
         }

@@ -57,6 +57,27 @@ struct HomeTests {
         }
     }
 
+    /// As the root directory is, once root has run a program with that home.
+    @Test(
+        "may have a .config of somebody else, as an error says with the remedy",
+        .enabled(if: Machine.isRoot, "Needs root.")
+    )
+    func othersConfiguration() throws {
+        try withTemporaryDirectory { directory in
+            chmod(directory.path, 0o755)
+            let configuration = directory.appending(path: ".config")
+            try FileManager.default.createDirectory(
+                at: configuration,
+                withIntermediateDirectories: false,
+                attributes: [.posixPermissions: 0o700]
+            )
+            let lines = try use(as: Self.unknownUser, in: ["HOME": directory.path])
+            let error = lines.last ?? ""
+            #expect(error.contains("\(configuration.path) belongs to the user root"), "\(lines)")
+            #expect(error.contains("set the variable XDG_CONFIG_HOME"), "\(lines)")
+        }
+    }
+
     @Test("may be where nothing can be created, as an error says with the remedy", arguments: ["/proc", "/dev/null"])
     func unusableHome(_ home: String) throws {
         let lines = try use(in: ["HOME": home])
