@@ -176,8 +176,10 @@ extension DefaultsDiagnostics.Event {
         /// A value that could not be used was quarantined and replaced; see
         /// ``DefaultStorable/quarantined(in:forKey:)``.
         public static let quarantined = Kind("quarantined")
-        /// A quarantined copy was removed to make room for another one: the oldest and the newest two of a key are
-        /// kept, up to 4 MiB beside the newest.
+        /// A quarantined copy was removed to make room for another one.
+        ///
+        /// The oldest and the newest two of a key are kept, those beside the newest while they have at most 4 MiB
+        /// together; see ``DefaultStorable/quarantined(in:forKey:)``.
         ///
         /// The error has the code ``DefaultsError/Code/quarantineFailed``.
         public static let quarantineFull = Kind("quarantine full")

@@ -66,8 +66,12 @@ extension DefaultStorable {
     /// A write quarantines the value that it replaces if that can't be decoded, has parts that the type can't use, is
     /// not `Data`, or was stored by a newer version of the app. So does
     /// ``move(from:sourceKey:to:forKey:removingOriginal:)`` with what it could not use. Each distinct value is
-    /// quarantined once; the oldest and the newest two of a key are kept. They are stored under `"<key>.quarantine"`,
-    /// as an array of dictionaries. If they can't be stored there, the write fails and replaces nothing.
+    /// quarantined once. At most three of a key are kept: the newest, whatever its size; the oldest, if it has at most
+    /// 4 MiB; and the one before the newest, if it and the oldest together have at most 4 MiB. A copy that is removed
+    /// for that is reported as ``DefaultsDiagnostics/Event/Kind/quarantineFull``.
+    ///
+    /// They are stored under `"<key>.quarantine"`, as an array of dictionaries. If they can't be stored there, the
+    /// write fails and replaces nothing.
     ///
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.

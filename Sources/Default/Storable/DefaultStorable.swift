@@ -33,8 +33,9 @@ public import Foundation
 /// ``save(to:withKey:)``, ``load(from:forKey:)`` and ``remove(from:forKey:)`` throw a ``DefaultsError``. A call that
 /// fails leaves the stored value unchanged.
 ///
-/// Reading unchanged settings again decodes nothing, if the type uses a built-in coder and consists only of structs,
-/// enums, collections and Foundation's value types. The reads share one decoded value then.
+/// From the third read of the same bytes on, a process decodes nothing, if the type uses a built-in coder and consists
+/// only of structs, enums, collections and Foundation's value types. These reads share one decoded value. The second
+/// read decodes twice, to find out whether they can; <doc:Performance> has the exceptions.
 ///
 /// All operations may be called from any thread from which the store may be used. So the type can't be isolated to an
 /// actor, and isn't where declarations are isolated to the main actor by default; see <doc:Gotchas>.

@@ -3,8 +3,8 @@ internal import CDefaultSystem
 /// Addresses for mapped parts of files that other programs may shorten at any time.
 ///
 /// Reading a page that its file lacks would end the process with SIGBUS. A page that is mapped here reads as ones from
-/// then on instead, until it is mapped again. The first one sets the process's handler of SIGBUS, which passes signals
-/// about other pages on.
+/// then on instead, until it is mapped again. The first call of ``reserve(calls:)`` sets the process's handler of
+/// SIGBUS, which passes signals about other pages on.
 final class MappedWindowPool: Sendable {
     static let ofProcess = PerProcess { MappedWindowPool() }
 
@@ -15,7 +15,7 @@ final class MappedWindowPool: Sendable {
     /// Windows whose addresses are reserved together.
     private static let batch = 128
 
-    /// An address for ``SystemCalls/map(_:from:at:size:)``, where ones are mapped until then.
+    /// An address for ``SystemCalls/map(_:from:at:size:)``, where nothing may be read until then.
     func reserve(calls: SystemCalls) throws(JournalError) -> UnsafeMutableRawPointer {
         let size = UInt(MappedWindow.size)
         let address = try free.withLock { free throws(JournalError) -> UInt in

@@ -32,9 +32,8 @@ internal import DefaultJournal
 /// ## Suites that can't be written
 ///
 /// A suite is opened for reading if it is on a read-only disk, if this user may not write its directory or files, for
-/// root if it belongs to another user, and for other users if it is root's. A read returns what is in the journal, and
-/// asks the system once, with `stat`, whether the journal has changed. It takes no lock, so it may also see a write
-/// whose call hasn't returned yet. Writes, transactions and exclusive access throw
+/// root if it belongs to another user, and for other users if it is root's. Reads work as in any other suite, and see
+/// the changes that others make. Writes, transactions and exclusive access throw
 /// ``DefaultsError/Code/storeReadOnly``. Each of them first checks whether the suite has become writable. ``flush()``
 /// does nothing. If the suite is missing and can't be created, reads find nothing.
 ///
