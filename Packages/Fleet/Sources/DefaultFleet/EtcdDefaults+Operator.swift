@@ -13,8 +13,9 @@ extension EtcdDefaults {
     /// - Returns: Whether the suite has got an identity by this call; false when it had one.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/quotaExceeded``; with the code
-    ///   ``DefaultsError/Code/storeReplaced`` when this host has the copy of a suite, which the cluster has lost: see
-    ///   ``acceptReplacement(emptyingAllHosts:)``.
+    ///   ``DefaultsError/Code/outcomeUnknown`` when the cluster was asked for it, and whether it has done it could not
+    ///   be found out; with the code ``DefaultsError/Code/storeReplaced`` when this host has the copy of a suite, which
+    ///   the cluster has lost: see ``acceptReplacement(emptyingAllHosts:)``.
     @discardableResult
     public func initialize() throws(DefaultsError) -> Bool {
         reportBlockingCall()
@@ -38,10 +39,10 @@ extension EtcdDefaults {
     public func acceptReplacement(emptyingAllHosts emptiesHosts: Bool = false) throws(DefaultsError) {
         guard let state = replica.state, state.replacement != nil else { return }
         reportBlockingCall()
-        try suiteOperator.acceptReplacement(of: state, keyCount: replica.keys().count, emptiesHosts: emptiesHosts)
+        _ = try suiteOperator.acceptReplacement(of: state, keyCount: replica.keys().count, emptiesHosts: emptiesHosts)
     }
 
     private var suiteOperator: SuiteOperator {
-        SuiteOperator(client: client, keys: keys, storeDescription: storeDescription, deadline: deadline)
+        SuiteOperator(client: client, keys: keys, storeDescription: storeDescription, deadline: deadline, copy: nil)
     }
 }

@@ -65,7 +65,8 @@ extension EtcdDefaults: Service {
             timing: timing,
             logger: logger,
             metrics: metrics,
-            storeDescription: storeDescription
+            storeDescription: storeDescription,
+            troubles: troubles
         )
     }
 }

@@ -52,6 +52,7 @@ public final class EtcdDefaults: Sendable {
 
     let replica: Replica
     let lock: HostLock
+    let troubles: TroubleRecord
     let client: EtcdClient
     let keys: SuiteKeys
     let reader: StoreReader
@@ -138,7 +139,9 @@ public final class EtcdDefaults: Sendable {
         }
         replica = Replica(suite: suite)
         do {
-            lock = try HostLock(at: suite.url.appendingPathComponent("follower").path)
+            let place = try suite.url
+            lock = try HostLock(at: place.appendingPathComponent("follower").path)
+            troubles = TroubleRecord(inReplicaAt: place)
         } catch {
             throw .unavailable("The replica's directory can't be written: \(error)", store: description)
         }
@@ -167,5 +170,5 @@ public final class EtcdDefaults: Sendable {
 
 extension EtcdDefaults {
     /// How old what this host reads may be.
-    public var freshness: Freshness { Freshness(of: replica, followedWith: lock) }
+    public var freshness: Freshness { Freshness(of: replica, followedWith: lock, troubles: troubles) }
 }

@@ -204,9 +204,15 @@ extension DefaultsError {
     }
 
     private static func advice(for reason: String) -> String {
-        let isCertificate = ["CERTIFICATE", "certificate", "Hostname"].contains { reason.contains($0) }
-        return isCertificate
-            ? "A member's certificate is not valid: check EtcdCluster.tls, and its trustRoots. The failure: \(reason)."
-            : "The last failure: \(reason)."
+        switch CertificateFault(in: reason) {
+        case .own:
+            """
+            A member has refused this program's certificate, which may have expired, be of another authority, or be missing. Check \
+            the certificate and the private key of EtcdCluster.tls. The failure: \(reason).
+            """
+        case .member:
+            "A member's certificate is not valid: check EtcdCluster.tls, and its trustRoots. The failure: \(reason)."
+        case nil: "The last failure: \(reason)."
+        }
     }
 }

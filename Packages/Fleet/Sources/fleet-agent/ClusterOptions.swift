@@ -20,6 +20,8 @@ struct ClusterOptions: ParsableArguments {
     var passwordFile: String?
     @Option(help: "A file with a token instead of a user, for members with --auth-token jwt; read again as needed.")
     var tokenFile: String?
+    @Option(help: "How many seconds a request of a command may take; following has no limit.")
+    var deadline = 5.0
     @Option(help: "The least severe log lines to write: trace, debug, info, notice, warning, error or critical.")
     var logLevel = "info"
 
@@ -29,6 +31,9 @@ struct ClusterOptions: ParsableArguments {
         let urls = endpoints.split(separator: ",").map { URL(string: String($0)) }
         guard !urls.isEmpty, urls.allSatisfy({ ["http", "https"].contains($0?.scheme) && $0?.host != nil }) else {
             throw ValidationError("--endpoints needs URLs like https://etcd1:2379, separated by commas.")
+        }
+        guard (0.1...3_600).contains(deadline) else {
+            throw ValidationError("--deadline needs a number of seconds from 0.1 to 3600.")
         }
         guard Logger.Level(rawValue: logLevel) != nil else {
             throw ValidationError("\(logLevel) is not a log level.")
@@ -87,9 +92,9 @@ enum Exit {
     static let discussion = """
         Exit codes: 0 for success; 1 for any other error, also when a key has no value; 2 when a check finds that the copy was not \
         confirmed for --maximum-age, or that no process of this host follows the cluster; 3 when the store was replaced; 4 when \
-        others have changed meanwhile what was to be changed; 64 for wrong arguments; 65 for a value that is not JSON, or is of \
-        another type than the present one; 69 when the replica can't be opened, or the cluster can't be reached by a call that \
-        needs it.
+        others have changed meanwhile what was to be changed; 5 when a change was sent and no answer came, so that it may be \
+        stored, now or later; 64 for wrong arguments; 65 for a value that is not JSON, or is of another type than the present \
+        one; 69 when the replica can't be opened, or the cluster can't be reached by a call that needs it.
         """
 
     /// Runs a command; an error is logged, and becomes an exit code.
@@ -102,6 +107,7 @@ enum Exit {
             case .storeUnavailable, .storeBusy: throw ExitCode(69)
             case .storeReplaced: throw ExitCode(3)
             case .conflict: throw ExitCode(4)
+            case .outcomeUnknown: throw ExitCode(5)
             default: throw ExitCode(1)
             }
         } catch let error as TypedText.Mistake {

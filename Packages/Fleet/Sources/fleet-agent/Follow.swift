@@ -26,7 +26,9 @@ struct Follow: AsyncParsableCommand {
     var suite: [String]
     @Option(help: "The directory of this host's copy of one suite, if it is another than that of the library.")
     var replica: String?
-    @Option(help: "The directory in which each suite's copy is a directory with the suite's name.")
+    @Option(
+        help: "The directory in which each suite's copy is a directory with the suite's name; or FLEET_AGENT_REPLICAS."
+    )
     var replicas: String?
     @Option(help: "Where to answer /healthz and /metrics: 127.0.0.1:PORT, [::1]:PORT or unix:/PATH.")
     var listen: String?
@@ -58,8 +60,15 @@ struct Follow: AsyncParsableCommand {
 
     /// Where the copy of a suite is; nil where the library puts it.
     private func url(of suite: String) -> URL? {
-        replica.map { URL(fileURLWithPath: $0, isDirectory: true) }
-            ?? replicas.map { URL(fileURLWithPath: $0, isDirectory: true).appendingPathComponent(suite) }
+        HostCopy.url(ofSuite: suite, replica: replica, replicas: replicas)
+    }
+
+    /// This host's copy of a suite; nil if there is none.
+    ///
+    /// An operator may be another user than the service, so nothing is opened for writing, or created.
+    private func copy(of suite: String) throws(DefaultsError) -> HostCopy? {
+        guard let place = url(of: suite) ?? HostCopy.usualURL(ofSuite: suite) else { return nil }
+        return try HostCopy(at: place)
     }
 
     func run() async throws {
@@ -78,21 +87,29 @@ struct Follow: AsyncParsableCommand {
 
     private func changeIdentities() async throws {
         for name in suite {
-            let operations = try SuiteOperator(options.cluster, suiteName: name)
-            // Not opened for writing: an operator may be another user than the service.
-            let copy = try url(of: name).flatMap { try HostCopy(at: $0) }
+            let operations = try SuiteOperator(
+                options.cluster,
+                suiteName: name,
+                deadline: .seconds(options.deadline),
+                copy: copy(of: name)
+            )
             if initialize {
-                let isNew = try await onThread { try operations.initialize(with: copy) }
+                let isNew = try await onThread { try operations.initialize() }
                 print(isNew ? "The suite has its identity now." : "The suite had its identity already.")
-            } else if url(of: name) == nil {
-                let store = try EtcdDefaults(options.cluster, suiteName: name)
-                try await store.perform { [emptyAllHosts] in
-                    try store.acceptReplacement(emptyingAllHosts: emptyAllHosts)
-                }
-            } else {
-                try await onThread { [emptyAllHosts] in
-                    try operations.acceptReplacement(of: copy, emptiesHosts: emptyAllHosts)
-                }
+                continue
+            }
+            let acceptance = try await onThread { [emptyAllHosts] in
+                try operations.acceptReplacement(emptiesHosts: emptyAllHosts)
+            }
+            switch acceptance {
+            case .accepted(let count):
+                let values = count == 1 ? "1 value" : "\(count) values"
+                print("What the cluster has, \(values), is the suite now. Hosts take it within seconds.")
+            case .notReplaced:
+                print("This host has not found that the store was replaced. Nothing was changed.")
+            case .noCopy:
+                print("This host has no copy of the suite. Nothing was changed: call this on a host that has one.")
+                throw ExitCode(1)
             }
         }
     }
@@ -127,7 +144,7 @@ struct Follow: AsyncParsableCommand {
             for store in stores {
                 let freshness = store.freshness
                 func set(_ name: String, _ value: Double) {
-                    metrics.setGauge("default_fleet_\(name)", suite: store.suiteName, value)
+                    metrics.setGauge("default_fleet_\(name)", labels: ["suite": store.suiteName], value)
                 }
                 set("revision", Double(freshness.revision ?? 0))
                 // As old as can be, so that an alarm for an old copy needs no case of its own.
@@ -135,6 +152,20 @@ struct Follow: AsyncParsableCommand {
                 set("has_follower", freshness.hasFollower ? 1 : 0)
                 set("is_following", freshness.isFollowing ? 1 : 0)
                 set("is_replaced", freshness.replacement == nil ? 0 : 1)
+                // Until the first heartbeat, all that is known is that the cluster has what the copy has.
+                metrics.setGauge(
+                    "default_fleet_cluster_revision",
+                    labels: ["suite": store.suiteName],
+                    Double(freshness.revision ?? 0),
+                    ifUnset: true
+                )
+                for cause in Freshness.Trouble.Cause.allCases {
+                    metrics.setGauge(
+                        "default_fleet_trouble",
+                        labels: ["suite": store.suiteName, "cause": cause.rawValue],
+                        freshness.trouble?.cause == cause ? 1 : 0
+                    )
+                }
             }
             return .init(status: .ok, text: metrics.text)
         default:
@@ -146,13 +177,7 @@ struct Follow: AsyncParsableCommand {
     private func checkAll() throws -> ExitCode {
         var worst = ExitCode.success
         for name in suite {
-            let freshness: Freshness? =
-                if let url = url(of: name) {
-                    try HostCopy(at: url)?.freshness
-                } else {
-                    try EtcdDefaults(options.cluster, suiteName: name).freshness
-                }
-            let (code, text) = finding(about: freshness)
+            let (code, text) = finding(about: try copy(of: name)?.freshness)
             print(suite.count == 1 ? text : "\(name): \(text)")
             worst = code.rawValue > worst.rawValue ? code : worst
         }
@@ -163,10 +188,11 @@ struct Follow: AsyncParsableCommand {
         if let reason = freshness?.replacement {
             return (ExitCode(3), "The store was replaced: \(reason).")
         }
+        let cause = freshness?.trouble.map { " \($0.explanation)" } ?? ""
         guard let freshness, let revision = freshness.revision, let age = freshness.unconfirmedFor else {
-            return (ExitCode(2), "The copy was not confirmed since the system was started.")
+            return (ExitCode(2), "The copy was not confirmed since the system was started.\(cause)")
         }
-        let confirmation = "Revision \(revision), confirmed \(age.components.seconds) seconds ago."
+        let confirmation = "Revision \(revision), confirmed \(age.components.seconds) seconds ago.\(cause)"
         guard freshness.hasFollower else {
             return (ExitCode(2), "\(confirmation) No process of this host follows the cluster.")
         }

@@ -4,6 +4,9 @@ import Synchronization
 
 /// Collects what the library counts, and gives it in Prometheus' text format.
 ///
+/// Written here, and not taken from swift-prometheus: of the format a page is needed, and one more package would make
+/// the agent's first build longer.
+///
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
 final class PrometheusMetrics: MetricsFactory {
     struct Series: Hashable, Sendable {
@@ -28,8 +31,15 @@ final class PrometheusMetrics: MetricsFactory {
         }
     }
 
-    func setGauge(_ name: String, suite: String, _ value: Double) {
-        update(.gauge, Series(name: name, labels: ["suite": suite])) { $0 = value }
+    /// Sets a gauge; one that has a value may be left as it is.
+    func setGauge(_ name: String, labels: [String: String], _ value: Double, ifUnset: Bool = false) {
+        let series = Series(name: name, labels: labels)
+        families.withLock { families in
+            let isSet = families[name]?.series[series] != nil
+            if !isSet || !ifUnset {
+                families[name, default: Family(kind: .gauge)].series[series] = value
+            }
+        }
     }
 
     /// All of it, in the order of the names.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Default
 import DefaultFleet
 import Foundation
+import Logging
 
 extension TypedText.ValueType: ExpressibleByArgument {}
 
@@ -11,13 +12,65 @@ struct SuiteOptions: ParsableArguments {
     @Option(help: "The suite's name.")
     var suite: String
 
-    /// Runs a body with the suite.
+    func open(copy: HostCopy? = nil) throws(DefaultsError) -> SuiteOperator {
+        try SuiteOperator(cluster.cluster, suiteName: suite, deadline: .seconds(cluster.deadline), copy: copy)
+    }
+
+    /// Runs a body that reads the suite.
     func run(_ body: @escaping @Sendable (SuiteOperator) throws -> Void) async throws {
         let logger = cluster.makeLogger()
         try await Exit.run(with: logger) {
-            let suite = try SuiteOperator(cluster.cluster, suiteName: suite)
+            let suite = try open()
             try await onThread { try body(suite) }
         }
+    }
+}
+
+/// What commands need that change a suite: also this host's copy, to see whether the cluster is still the same.
+struct ChangeOptions: ParsableArguments {
+    @OptionGroup var suite: SuiteOptions
+    @Option(help: "The directory of this host's copy, if it is neither the library's nor in FLEET_AGENT_REPLICAS.")
+    var replica: String?
+
+    /// Runs a body that changes the suite, or only shows what it would change.
+    func run(
+        changes: Bool = true,
+        _ body: @escaping @Sendable (SuiteOperator) throws -> Void
+    ) async throws {
+        let logger = suite.cluster.makeLogger()
+        try await Exit.run(with: logger) {
+            let suite = try suite.open(copy: changes ? copy(logger) : nil)
+            try await onThread { try body(suite) }
+        }
+    }
+
+    /// This host's copy; nil if there is none, or it was not named and can't be read.
+    private func copy(_ logger: Logger) throws(DefaultsError) -> HostCopy? {
+        let place = HostCopy.url(ofSuite: suite.suite, replica: replica) ?? HostCopy.usualURL(ofSuite: suite.suite)
+        do throws(DefaultsError) {
+            if let copy = try place.flatMap({ url throws(DefaultsError) in try HostCopy(at: url) }), copy.isFilled {
+                return copy
+            }
+        } catch {
+            guard replica == nil else { throw error }
+            logger.warning("This host's copy of the suite can't be read.", metadata: ["reason": "\(error)"])
+        }
+        logger.warning(
+            """
+            Here is no copy of the suite to compare the cluster with. If the cluster was restored from a backup, hosts keep their values, \
+            and don't see this change, until an operator accepts the replacement: see --replica.
+            """
+        )
+        return nil
+    }
+}
+
+extension HostCopy {
+    /// Where the copy of a suite is, by the options and the environment; nil where the library puts it.
+    static func url(ofSuite name: String, replica: String?, replicas: String? = nil) -> URL? {
+        replica.map { URL(fileURLWithPath: $0, isDirectory: true) }
+            ?? (replicas ?? ProcessInfo.processInfo.environment["FLEET_AGENT_REPLICAS"])
+            .map { URL(fileURLWithPath: $0, isDirectory: true).appendingPathComponent(name) }
     }
 }
 
@@ -25,12 +78,22 @@ extension SuiteOperator.Version {
     /// One line.
     fileprivate var line: String {
         guard let value else { return "removed" }
-        return TypedText.text(of: value) + (malformed.map { "\tnot JSON, but \($0)" } ?? "")
+        return TypedText.line(of: value) + (malformed.map { "\tnot JSON, but \($0)" } ?? "")
     }
 }
 
 private func line(_ key: String, _ value: PropertyListValue?) -> String {
-    "\(key)\t\(value.map(TypedText.text(of:)) ?? "none")"
+    "\(TypedText.line(of: key))\t\(value.map { TypedText.line(of: $0) } ?? "none")"
+}
+
+/// What is in a file, or for - in the standard input.
+private func bytes(ofFile path: String) throws -> Data {
+    do {
+        return try path == "-"
+            ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
+    } catch {
+        throw TypedText.Mistake("The file can't be read: \(error.localizedDescription)")
+    }
 }
 
 struct List: AsyncParsableCommand {
@@ -40,7 +103,7 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         try await options.run { suite in
             for (key, version) in try suite.values().values.sorted(by: { $0.key < $1.key }) {
-                print("\(key)\t\(version.line)")
+                print("\(TypedText.line(of: key))\t\(version.line)")
             }
         }
     }
@@ -68,21 +131,39 @@ struct SetValue: AsyncParsableCommand {
         discussion: """
             The value is JSON, as the command get prints it. It has to be of the type of the present value: a Boolean (true, false, yes, no, on \
             and off), a number, a text, with or without quotes, a date, or the JSON of a settings type. A key without a value \
-            needs --type string for a text without quotes, and --type json for a settings type.
+            needs --type string for a text without quotes, and --type json for a settings type. Where the present value is \
+            text that can't be read, the one before it counts, if etcd still has it.
             """
     )
-    @OptionGroup var options: SuiteOptions
+    @OptionGroup var options: ChangeOptions
     @Argument var key: String
-    @Argument var value: String
+    @Argument(help: "The value; or --from says where it is.")
+    var value: String?
+    @Option(help: "A file with the value, or - for the standard input; a line break at its end is no part of it.")
+    var from: String?
     @Option(help: "The type of the value, which may be another one than that of the present value.")
     var type: TypedText.ValueType?
 
+    func validate() throws {
+        guard (value == nil) != (from == nil) else {
+            throw ValidationError("Give the value after the key, or a file that has it: --from.")
+        }
+    }
+
+    private func text() throws -> String {
+        guard let from else { return value ?? "" }
+        guard let text = String(validating: try bytes(ofFile: from), as: UTF8.self) else {
+            throw TypedText.Mistake("The file is not text in UTF-8.")
+        }
+        return text.last?.isNewline == true ? String(text.dropLast()) : text
+    }
+
     func run() async throws {
-        try await options.run { [key, value, type] suite in
+        try await options.run { [self] suite in
+            let text = try text()
             let present = try suite.value(of: key)
-            // Of malformed text nothing is known.
-            let known = present?.malformed == nil ? present?.value : nil
-            let new = try TypedText.value(of: value, as: type, inPlaceOf: known)
+            let known = try type == nil ? suite.lastReadableValue(of: key, present: present) : nil
+            let new = try TypedText.value(of: text, as: type, inPlaceOf: known)
             try suite.store([key: new], overValuesOf: [key: present?.revision ?? 0])
             print(line(key, new))
         }
@@ -93,7 +174,7 @@ struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Remove the value of a key, so that programs use the default."
     )
-    @OptionGroup var options: SuiteOptions
+    @OptionGroup var options: ChangeOptions
     @Argument var key: String
 
     func run() async throws {
@@ -132,7 +213,7 @@ struct Import: AsyncParsableCommand {
             60 keys are stored together; if others change one of them meanwhile, the command ends, and may be called again.
             """
     )
-    @OptionGroup var options: SuiteOptions
+    @OptionGroup var options: ChangeOptions
     @Argument(help: "The file, or - for the standard input.") var file: String
     @Flag(help: "Store the differences.")
     var apply = false
@@ -142,11 +223,8 @@ struct Import: AsyncParsableCommand {
     var changeTypes = false
 
     func run() async throws {
-        try await options.run { [file, apply, removeOthers, changeTypes] suite in
-            let bytes =
-                try file == "-"
-                ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: file))
-            guard let text = String(validating: bytes, as: UTF8.self),
+        try await options.run(changes: apply) { [file, apply, removeOthers, changeTypes] suite in
+            guard let text = String(validating: try bytes(ofFile: file), as: UTF8.self),
                 case .dictionary(let new)? = TypedText.value(of: text)
             else {
                 throw TypedText.Mistake("The file is not a JSON object of values.")
@@ -154,11 +232,11 @@ struct Import: AsyncParsableCommand {
             let present = try suite.values().values
             var changes: [(key: String, value: PropertyListValue?)] = []
             for (key, value) in new.sorted(by: { $0.key < $1.key }) where present[key]?.value != value {
-                if let before = present[key]?.value, present[key]?.malformed == nil, !changeTypes,
+                if !changeTypes, let before = try suite.lastReadableValue(of: key, present: present[key]),
                     TypedText.ValueType(of: before) != TypedText.ValueType(of: value)
                 {
                     throw TypedText.Mistake(
-                        "\(key) is of another type than the present value. Say --change-types if that is meant."
+                        "\(TypedText.line(of: key)) is of another type than the present value. Say --change-types if that is meant."
                     )
                 }
                 changes.append((key, value))
@@ -167,15 +245,20 @@ struct Import: AsyncParsableCommand {
                 changes += present.keys.filter { new[$0] == nil }.sorted().map { ($0, nil) }
             }
             for (key, value) in changes {
-                print("\(line(key, present[key]?.value))\t\(value.map(TypedText.text(of:)) ?? "none")")
+                print("\(line(key, present[key]?.value))\t\(value.map { TypedText.line(of: $0) } ?? "none")")
             }
             guard apply else { return }
             for start in stride(from: 0, to: changes.count, by: SuiteOperator.keysPerTransaction) {
                 let part = changes[start..<min(changes.count, start + SuiteOperator.keysPerTransaction)]
-                try suite.store(
-                    Dictionary(uniqueKeysWithValues: part.map { ($0.key, $0.value) }),
-                    overValuesOf: present.mapValues(\.revision)
-                )
+                do {
+                    try suite.store(
+                        Dictionary(uniqueKeysWithValues: part.map { ($0.key, $0.value) }),
+                        overValuesOf: present.mapValues(\.revision)
+                    )
+                } catch {
+                    print("\(start) of \(changes.count) changes were stored before the error.")
+                    throw error
+                }
             }
         }
     }
@@ -184,15 +267,14 @@ struct Import: AsyncParsableCommand {
 struct History: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the values that a key had, each with its revision, the oldest first.",
-        discussion:
-            "What was before etcd's last compaction is gone. The user needs the permission to write, for a moment's mark."
+        discussion: "What was before etcd's last compaction is gone, except for the present value."
     )
     @OptionGroup var options: SuiteOptions
     @Argument var key: String
 
     func run() async throws {
         try await options.run { [key] suite in
-            for version in try suite.history(of: key).versions {
+            for version in try suite.history(of: key) {
                 print("\(version.revision)\t\(version.line)")
             }
         }
@@ -204,7 +286,7 @@ struct RollBack: AsyncParsableCommand {
         commandName: "rollback",
         abstract: "Store the value that a key had at a revision, or remove it if it had none."
     )
-    @OptionGroup var options: SuiteOptions
+    @OptionGroup var options: ChangeOptions
     @Argument var key: String
     @Argument(help: "A revision, as the command history prints them.")
     var revision: Int64
@@ -214,6 +296,9 @@ struct RollBack: AsyncParsableCommand {
             let present = try suite.value(of: key)
             let earlier = try suite.value(of: key, at: revision)
             guard present != nil || earlier != nil else { throw ExitCode(1) }
+            if let form = earlier?.malformed {
+                throw TypedText.Mistake("What the key had at this revision is not JSON, but \(form).")
+            }
             try suite.store([key: earlier?.value], overValuesOf: [key: present?.revision ?? 0])
             print(line(key, earlier?.value))
         }
@@ -228,18 +313,16 @@ struct Seed: AsyncParsableCommand {
             have a copy of the suite follow the cluster again afterwards.
             """
     )
-    @OptionGroup var options: SuiteOptions
-    @Option(help: "The directory of this host's copy.")
-    var replica: String
+    @OptionGroup var options: ChangeOptions
     @Flag(help: "Fill the cluster.")
     var apply = false
     @Flag(help: "Begin again where another host has begun and failed.")
     var takeOver = false
 
     func run() async throws {
-        try await options.run { [replica, apply, takeOver] suite in
-            guard let copy = try HostCopy(at: URL(fileURLWithPath: replica, isDirectory: true)) else {
-                throw TypedText.Mistake("There is no copy at \(replica).")
+        try await options.run { [apply, takeOver] suite in
+            guard let copy = suite.copy else {
+                throw TypedText.Mistake("There is no copy of the suite to fill the cluster from. Say where: --replica.")
             }
             let freshness = copy.freshness
             let age = freshness.unconfirmedFor.map { ", confirmed \($0.components.seconds) seconds ago" } ?? ""

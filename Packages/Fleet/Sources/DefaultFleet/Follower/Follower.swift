@@ -18,6 +18,7 @@ final class Follower: Sendable {
     private let logger: Logger
     private let metrics: FleetMetrics
     private let storeDescription: String
+    private let troubles: TroubleRecord
 
     private let mailbox = Mailbox<Incoming>()
     private let isStopped = Atomic(false)
@@ -58,7 +59,8 @@ final class Follower: Sendable {
         timing: FollowerTiming,
         logger: Logger,
         metrics: FleetMetrics,
-        storeDescription: String
+        storeDescription: String,
+        troubles: TroubleRecord
     ) {
         self.replica = replica
         self.lock = lock
@@ -68,6 +70,7 @@ final class Follower: Sendable {
         self.logger = logger
         self.metrics = metrics
         self.storeDescription = storeDescription
+        self.troubles = troubles
         reader = StoreReader(client: client, keys: keys)
     }
 
@@ -190,6 +193,7 @@ final class Follower: Sendable {
                 mailbox.post(.piece(piece, connection: connection))
             }
         } catch {
+            troubles.record(error, store: storeDescription)
             throw .streamEnded("\(error)")
         }
         defer { stream.cancel() }
@@ -226,6 +230,7 @@ final class Follower: Sendable {
             }
         } catch {
             logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
+            troubles.record(error, store: storeDescription)
             throw Self.disconnection(after: error)
         }
         switch succession {
@@ -359,6 +364,7 @@ final class Follower: Sendable {
                 logger.warning("A heartbeat has failed.", metadata: ["reason": "\(error)"])
                 // The member goes on delivering to a user whose permission was revoked.
                 if let failure = error as? EtcdClient.Failure {
+                    troubles.record(failure, store: storeDescription)
                     switch Self.disconnection(after: failure) {
                     case .streamEnded: break
                     case let disconnection: throw disconnection
@@ -471,10 +477,12 @@ final class Follower: Sendable {
             }
         }
         lock.confirm(asOf: .now - beat.asOf)
+        troubles.clear()
     }
 
     private func replicaFailure(_ error: any Error) -> Disconnection {
         logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
+        troubles.record(.init(cause: .copy, explanation: "This host's copy can't be changed. \(error)"))
         return .streamEnded("\(error)")
     }
 

@@ -10,23 +10,27 @@ package struct SuiteOperator: Sendable {
     package let storeDescription: String
     let deadline: Duration
     let reader: StoreReader
+    /// This host's copy, by which a cluster is recognized that was restored or is another one; nil for none.
+    package let copy: HostCopy?
 
     package init(
         _ cluster: EtcdCluster,
         suiteName: String,
-        deadline: Duration = .seconds(5)
+        deadline: Duration = .seconds(5),
+        copy: HostCopy? = nil
     ) throws(DefaultsError) {
         let description = EtcdDefaults.describe(suiteName, in: cluster)
         let keys = try SuiteKeys(validating: suiteName, store: description)
         let client = EtcdClient(cluster, transport: try HTTPTransport(to: cluster, for: description))
-        self.init(client: client, keys: keys, storeDescription: description, deadline: deadline)
+        self.init(client: client, keys: keys, storeDescription: description, deadline: deadline, copy: copy)
     }
 
-    init(client: EtcdClient, keys: SuiteKeys, storeDescription: String, deadline: Duration) {
+    init(client: EtcdClient, keys: SuiteKeys, storeDescription: String, deadline: Duration, copy: HostCopy?) {
         self.client = client
         self.keys = keys
         self.storeDescription = storeDescription
         self.deadline = deadline
+        self.copy = copy
         reader = StoreReader(client: client, keys: keys)
     }
 
@@ -48,33 +52,157 @@ package struct SuiteOperator: Sendable {
     }
 }
 
+// MARK: Changes
+
+extension SuiteOperator {
+    /// What became of changes that were to be made together.
+    private enum Outcome {
+        case made
+        /// A condition is not true, and nothing was changed; what was found at the places.
+        case refused(found: [KeyValue?])
+    }
+
+    /// Makes changes together, on conditions.
+    ///
+    /// An attempt whose answer was lost may have made the changes, or may make them later. So from then on the cluster
+    /// is asked in turn for what it has, and to make the changes. They are made once at most, since they make a
+    /// condition false.
+    ///
+    /// - Parameters:
+    ///   - operations: The changes.
+    ///   - conditions: What must be so.
+    ///   - places: Where it shows whether the changes were made.
+    ///   - key: The key that is changed, if it is one.
+    ///   - isMade: Whether what is at those places shows that they were.
+    /// - Returns: The outcome.
+    /// - Throws: ``DefaultsError``, with the code ``DefaultsError/Code/outcomeUnknown`` when a request was sent, and
+    ///   what became of it can't be found out before the deadline.
+    private func commit(
+        _ operations: [RequestOperation],
+        if conditions: [Compare],
+        showingAt places: [Data],
+        forKey key: String? = nil,
+        isMade: ([KeyValue?]) -> Bool
+    ) throws(DefaultsError) -> Outcome {
+        let ranges = places.map { RequestOperation(requestRange: RangeRequest(key: $0)) }
+        let change = EtcdCoding.encode(TransactionRequest(compare: conditions, success: operations, failure: ranges))
+        let look = EtcdCoding.encode(TransactionRequest(success: ranges))
+        let limit = Deadline(after: deadline)
+        var member = client.preferredMember
+        var backoff = Backoff(from: .milliseconds(20))
+        var failure = EtcdClient.Failure.unanswered("no answer")
+        var mayBeMade = false
+        var isLooking = false
+        while true {
+            var isOver: Bool
+            do throws(EtcdClient.Failure) {
+                let answer: TransactionResponse =
+                    try client.attempt("v3/kv/txn", isLooking ? look : change, member: member, until: limit)
+                if !isLooking, answer.hasSucceeded {
+                    return .made
+                }
+                let found = answer.operations.map { $0.responseRange?.keyValues.first }
+                guard found.count == places.count else {
+                    throw .unintelligible("an answer lacks what was asked for")
+                }
+                if isMade(found) {
+                    return .made
+                }
+                guard mayBeMade else {
+                    return .refused(found: found)
+                }
+                // Others have changed what an earlier attempt may have made, or what it has to find.
+                isOver = !isLooking
+            } catch {
+                failure = error
+                isOver = !error.isTemporary
+                mayBeMade = mayBeMade || !isLooking && !error.isDefinite
+                client.avoid(member)
+                member = (member + 1) % client.memberCount
+            }
+            isLooking = mayBeMade && !isLooking
+            guard !isOver, backoff.wait(until: limit) else {
+                throw mayBeMade
+                    ? .outcomeUnknown(after: failure, store: storeDescription, key: key)
+                    : .failed(failure, store: storeDescription, key: key)
+            }
+        }
+    }
+
+    /// Makes changes on conditions; false when one of those is not true.
+    ///
+    /// The result is random, and what a key has after the changes only.
+    func change(
+        _ operations: [RequestOperation],
+        if conditions: [Compare],
+        leadingTo result: (key: Data, text: Data)
+    ) throws(DefaultsError) -> Bool {
+        let outcome = try commit(operations, if: conditions, showingAt: [result.key]) { found in
+            found[0]?.text == result.text
+        }
+        return if case .made = outcome { true } else { false }
+    }
+
+    /// Throws when a host with this copy would refuse writes: what the cluster has is not what it is a copy of.
+    private func check(_ found: StoreStatus, against state: ReplicaState) throws(DefaultsError) {
+        var trace = TraceResult.unknown
+        if let latest = state.latest {
+            trace = try request(isReading: true) { _ throws(EtcdClient.Failure) in try reader.find(latest) }
+        }
+        let reason: String? =
+            switch Succession.of(state, in: found, trace: trace) {
+            case .replaced(let reason): reason
+            // The host has not looked again yet.
+            case .same: state.replacement
+            case .new, .uninitialized: nil
+            }
+        if let reason {
+            throw .storeReplaced(because: reason, store: storeDescription)
+        }
+    }
+}
+
 // MARK: The identity
 
 extension SuiteOperator {
     /// Gives the suite its identity; see ``EtcdDefaults/initialize()``.
-    package func initialize(with copy: HostCopy?) throws(DefaultsError) -> Bool {
+    package func initialize() throws(DefaultsError) -> Bool {
         try initialize(withCopy: copy?.state)
     }
 
     func initialize(withCopy state: ReplicaState?) throws(DefaultsError) -> Bool {
+        let found = try status()
         if let state {
-            let isLost = try status().identity == nil
-            if let reason = state.replacement ?? (isLost ? "it has no store identity" : nil) {
-                throw .storeReplaced(because: reason, store: storeDescription)
-            }
+            try check(found, against: state)
         }
+        guard found.identity == nil else { return false }
         return try putIdentity(StoreIdentity(), if: .absent(keys.store))
+    }
+
+    /// What came of an operator's wish to accept a replacement.
+    package enum Acceptance: Sendable {
+        /// This host has no copy that could have been replaced.
+        case noCopy
+        /// This host has not found that the store was replaced.
+        case notReplaced
+        /// The cluster's contents, of so many keys, are the suite's now.
+        case accepted(keyCount: Int)
     }
 
     /// Declares what the cluster has to be the suite's contents; see
     /// ``EtcdDefaults/acceptReplacement(emptyingAllHosts:)``.
-    package func acceptReplacement(of copy: HostCopy?, emptiesHosts: Bool) throws(DefaultsError) {
-        guard let copy, let state = copy.state, state.replacement != nil else { return }
-        try acceptReplacement(of: state, keyCount: copy.values.count, emptiesHosts: emptiesHosts)
+    package func acceptReplacement(emptiesHosts: Bool) throws(DefaultsError) -> Acceptance {
+        guard let copy, let state = copy.state else { return .noCopy }
+        guard state.replacement != nil else { return .notReplaced }
+        return try acceptReplacement(of: state, keyCount: copy.values.count, emptiesHosts: emptiesHosts)
     }
 
-    func acceptReplacement(of state: ReplicaState, keyCount: Int, emptiesHosts: Bool) throws(DefaultsError) {
-        guard let known = StoreIdentity(text: state.identity) else { return }
+    func acceptReplacement(
+        of state: ReplicaState,
+        keyCount: Int,
+        emptiesHosts: Bool
+    ) throws(DefaultsError) -> Acceptance {
+        guard let known = StoreIdentity(text: state.identity) else { return .noCopy }
         let found = try status()
         guard found.keyCount > 0 || keyCount == 0 || emptiesHosts else {
             throw .emptyReplacement(keyCount, store: storeDescription)
@@ -87,33 +215,13 @@ extension SuiteOperator {
                 store: storeDescription
             )
         }
+        return .accepted(keyCount: found.keyCount)
     }
 
     /// Stores an identity on a condition.
     private func putIdentity(_ identity: StoreIdentity, if condition: Compare) throws(DefaultsError) -> Bool {
         let put = RequestOperation(requestPut: PutRequest(key: keys.store, value: identity.text))
         return try change([put], if: [condition], leadingTo: (keys.store, identity.text))
-    }
-
-    /// Makes changes on conditions; false when one of those is not true.
-    ///
-    /// The result is random, and what a key has after the changes only: also when an attempt has made them whose answer
-    /// was lost.
-    func change(
-        _ operations: [RequestOperation],
-        if conditions: [Compare],
-        leadingTo result: (key: Data, text: Data)
-    ) throws(DefaultsError) -> Bool {
-        let transaction = TransactionRequest(
-            compare: conditions,
-            success: operations,
-            failure: [RequestOperation(requestRange: RangeRequest(key: result.key))]
-        )
-        return try request { limit throws(EtcdClient.Failure) in
-            let answer: TransactionResponse = try client.call("v3/kv/txn", transaction, until: limit)
-            return answer.hasSucceeded
-                || answer.operations.first?.responseRange?.keyValues.first?.text == result.text
-        }
     }
 }
 
@@ -178,7 +286,7 @@ extension SuiteOperator {
         return identity
     }
 
-    private func place(of key: String) throws(DefaultsError) -> Data {
+    func place(of key: String) throws(DefaultsError) -> Data {
         keys.key(try Replica.key(key, in: storeDescription).string)
     }
 
@@ -189,87 +297,37 @@ extension SuiteOperator {
         _ changes: [String: PropertyListValue?],
         overValuesOf known: [String: Int64]
     ) throws(DefaultsError) {
-        let identity = try identity(in: try status())
+        let found = try status()
+        if let state = copy?.state {
+            try check(found, against: state)
+        }
+        let identity = try identity(in: found)
         let key = changes.count == 1 ? changes.first?.key : nil
-        var transaction = TransactionRequest(compare: [.isValue(identity, of: keys.store)])
+        var conditions: [Compare] = [.isValue(identity, of: keys.store)]
+        var operations: [RequestOperation] = []
+        var places = [keys.store]
+        /// What each place has afterwards and has not had before.
+        var results: [(text: Data?, before: Int64)] = []
         for (key, value) in changes {
             let place = try place(of: key)
-            transaction.compare.append(.wasWritten(at: known[key] ?? 0, place))
-            transaction.success.append(WritePlan.operation(storing: value, under: place))
-            transaction.failure.append(RequestOperation(requestRange: RangeRequest(key: place)))
+            let before = known[key] ?? 0
+            conditions.append(.wasWritten(at: before, place))
+            operations.append(WritePlan.operation(storing: value, under: place))
+            places.append(place)
+            results.append((value.map(JSONText.text), before))
         }
-        let answer: TransactionResponse = try request(forKey: key) { [transaction] limit throws(EtcdClient.Failure) in
-            try client.call("v3/kv/txn", transaction, until: limit)
+        let outcome = try commit(operations, if: conditions, showingAt: places, forKey: key) { found in
+            zip(results, found.dropFirst()).allSatisfy { result, pair in
+                pair?.text == result.text && pair?.revision ?? 0 != result.before
+            }
         }
-        // An earlier attempt may have stored them, whose answer was lost.
-        let found = answer.operations.map { $0.responseRange?.keyValues.first?.text }
-        guard answer.hasSucceeded || found == changes.map({ $0.value.map(JSONText.text) }) else {
-            throw .conflict(after: 1, store: storeDescription, key: key)
+        guard case .refused(let present) = outcome else { return }
+        guard present[0]?.text == identity else {
+            throw .storeReplaced(because: "its identity was changed meanwhile", store: storeDescription)
         }
+        throw .conflict(after: 1, store: storeDescription, key: key)
     }
 
     /// How many keys are changed together where there are many: fewer than a cluster accepts at once.
     package static let keysPerTransaction = 60
-
-    /// All changes of a key that the cluster still has, the oldest first, with the oldest revision that it has.
-    package func history(of key: String) throws(DefaultsError) -> (since: Int64, versions: [Version]) {
-        let place = try place(of: key)
-        let found = try status()
-        let identity = try identity(in: found)
-        // What is watched ends with a change of one's own: then everything before it has come.
-        let end = try request { limit throws(EtcdClient.Failure) in
-            try reader.makePulse(after: found.pulse, of: identity, until: limit)
-        }
-        return try request(isReading: true) { _ throws(EtcdClient.Failure) in
-            var start: Int64 = 1
-            while true {
-                switch try changes(of: place, from: start, to: end) {
-                case .compacted(let oldest): start = oldest
-                case .complete(let versions): return (start, versions)
-                }
-            }
-        }
-    }
-
-    private enum History {
-        case compacted(Int64)
-        case complete([Version])
-    }
-
-    private func changes(of place: Data, from start: Int64, to end: Int64) throws(EtcdClient.Failure) -> History {
-        let pieces = Mailbox<StreamPiece>()
-        let stream = try client.watch(
-            WatchRequest(createRequest: .init(key: place, rangeEnd: keys.pulse + [0], startRevision: start)),
-            member: client.preferredMember,
-            until: Deadline(after: deadline)
-        ) { pieces.post($0) }
-        defer { stream.cancel() }
-        var parser = WatchFrameParser()
-        var versions: [Version] = []
-        while true {
-            // For each piece: the history may be long.
-            guard case .bytes(let bytes, _)? = pieces.next(until: Deadline(after: deadline)) else {
-                client.avoid(client.preferredMember)
-                throw .unanswered("the history did not arrive")
-            }
-            let frames: [WatchFrame]
-            do throws(WatchFrameParser.Malformed) {
-                frames = try parser.parse(bytes)
-            } catch {
-                throw .unintelligible("what came is not a watch")
-            }
-            for frame in frames {
-                if let oldest = frame.compactRevision {
-                    return .compacted(oldest)
-                }
-                if frame.isCanceled {
-                    throw .refused(EtcdRefusal(message: frame.reason ?? "the watch was canceled"))
-                }
-                versions += frame.events.filter { $0.key == place }.map { Version($0.revision, $0.text) }
-                if frame.events.contains(where: { $0.revision >= end }) {
-                    return .complete(versions.filter { $0.revision <= end })
-                }
-            }
-        }
-    }
 }

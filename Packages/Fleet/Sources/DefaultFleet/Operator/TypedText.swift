@@ -36,6 +36,39 @@ package enum TypedText {
         String(decoding: JSONText.text(of: value), as: UTF8.self)
     }
 
+    /// The text of a value as one line, which a terminal shows as it is.
+    ///
+    /// What is between the parts of JSON is spaces, and control characters are escaped.
+    package static func line(of value: PropertyListValue) -> String {
+        text(of: value).unicodeScalars.map { scalar in
+            // JSON has them outside of strings only.
+            "\n\r\t".unicodeScalars.contains(scalar)
+                ? " " : scalar.isInvisible ? "\\u" + hexadecimal(scalar, digits: 4) : String(scalar)
+        }
+        .joined()
+    }
+
+    /// A key as one line, which a terminal shows as it is.
+    ///
+    /// Control characters, those that turn the direction of text, and the backslash are escaped as in Swift.
+    package static func line(of key: String) -> String {
+        key.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\\": "\\\\"
+            case "\t": "\\t"
+            case "\n": "\\n"
+            case "\r": "\\r"
+            default: scalar.isInvisible ? "\\u{\(hexadecimal(scalar, digits: 1).uppercased())}" : String(scalar)
+            }
+        }
+        .joined()
+    }
+
+    private static func hexadecimal(_ scalar: Unicode.Scalar, digits: Int) -> String {
+        let text = String(scalar.value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+
     /// The value of a text that the cluster could have; nil if it is malformed.
     package static func value(of text: String) -> PropertyListValue? {
         JSONText.value(of: Data(text.utf8))
@@ -72,7 +105,17 @@ package enum TypedText {
         default: break
         }
         let kind =
-            type == nil ? "The present value is of the type \(expected.rawValue)" : "--type is \(expected.rawValue)"
+            type == nil ? "The key's value is of the type \(expected.rawValue)" : "--type is \(expected.rawValue)"
         throw Mistake("\(kind), and this is none. To store a value of another type, say which: --type.")
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether a terminal might do something else than show it.
+    fileprivate var isInvisible: Bool {
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: properties.isBidiControl
+        }
     }
 }

@@ -23,7 +23,9 @@ struct AgentTests {
                 ["--endpoints", "http://a", "--suite=s", "--user=u", "--password-file=/p", "--token-file=/t"],
                 "leave out --user"
             ),
-            (["set", "--endpoints", "http://127.0.0.1:1", "--suite", "s", "key"], "<value>"),
+            (["set", "--endpoints", "http://127.0.0.1:1", "--suite", "s", "key"], "--from"),
+            (["set", "--endpoints", "http://127.0.0.1:1", "--suite", "s", "k", "1", "--from", "f"], "--from"),
+            (["get", "--endpoints", "http://127.0.0.1:1", "--suite", "s", "k", "--deadline=0"], "--deadline"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=nan"], "--maximum"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=-1"], "--maximum"),
             (["--endpoints", "http://127.0.0.1:1", "--suite", "s", "--check", "--maximum-age=1e30"], "--maximum"),
@@ -107,7 +109,9 @@ extension ClusterTests {
                     let replaced = try await run("--check")
                     #expect(replaced.output == "The store was replaced: the cluster has no store identity.\n")
                     #expect(try await run("--initialize").code == 3)
-                    #expect(try await run("--accept-replacement") == .init(code: 0, output: "", log: ""))
+                    let accepted = try await run("--accept-replacement")
+                    #expect(accepted.code == 0 && accepted.log == "", "\(accepted)")
+                    #expect(accepted.output.hasPrefix("What the cluster has, 1 value, is the suite now"))
                     try await eventually("the copy is current again") { try await run("--check").code == 0 }
                     #expect(host.store.storedValue(forKey: "n") == .integer(5))
 
@@ -133,6 +137,27 @@ extension ClusterTests {
                     other.signal(SIGKILL)
                     #expect(try await other.ending().code == nil)
                     #expect(try await run("--check").code == 2)
+                }
+            }
+        }
+
+        @Test("is found where the library puts copies, by its checks and by an operator's commands")
+        func usualPlace() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let arguments = Array(self.arguments(cluster, directory).dropLast(2))
+                    let environment = ["XDG_CONFIG_HOME": directory.path]
+                    func run(_ more: String...) async throws -> Agent.Ending {
+                        try await Agent.run(more + arguments, environment: environment)
+                    }
+                    #expect(try await run("follow", "--initialize").code == 0)
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
+                    let agent = try Agent(arguments, environment: environment)
+                    try await eventually("the copy is current") { try await run("follow", "--check").code == 0 }
+                    let set = try await run("set", "n", "1")
+                    #expect(set == .init(code: 0, output: "n\t1\n", log: ""))
+                    agent.signal(SIGTERM)
+                    #expect(try await agent.ending().code == 0)
                 }
             }
         }

@@ -7,35 +7,13 @@ import Testing
 extension ClusterTests {
     @Suite("Changed by an operator")
     struct ChangedByOperator {
-        /// An operator's calls for one suite.
-        private struct Calls {
-            let options: [String]
-
-            init(_ cluster: TestCluster) {
-                let endpoints = cluster.endpoints.map(\.absoluteString).joined(separator: ",")
-                options = ["--endpoints", endpoints, "--suite", "suite"]
-            }
-
-            @discardableResult
-            func callAsFunction(
-                _ command: String,
-                _ arguments: String...,
-                code: Int32 = 0,
-                at location: SourceLocation = #_sourceLocation
-            ) async throws -> String {
-                let ending = try await Agent.run([command] + options + arguments)
-                #expect(ending.code == code, "\(ending)", sourceLocation: location)
-                return ending.output + ending.log
-            }
-        }
-
         @Test("values are typed, checked, listed, removed and rolled back, with their history")
         func values() async throws {
             try await TestCluster.run { cluster in
                 try await TestHost.run(in: cluster) { hosts in
                     let store = hosts[0].store
-                    let agent = Calls(cluster)
-                    #expect(try await agent("set", "isOpen", "on") == "isOpen\ttrue\n")
+                    let agent = OperatorCalls(cluster)
+                    #expect(try await agent.ending(of: "set", ["isOpen", "on"]).output == "isOpen\ttrue\n")
                     #expect(try await agent("set", "isOpen", "maybe", code: 65).contains("boolean"))
                     #expect(try await agent("set", "greeting", "hello", code: 65).contains("--type string"))
                     try await agent("set", "greeting", "hello", "--type", "string")
@@ -59,13 +37,14 @@ extension ClusterTests {
                     // What can't be read has no type.
                     try await agent("set", "typo", "false")
 
-                    #expect(try await agent("remove", "isOpen") == "isOpen\tnone\n")
+                    #expect(try await agent.ending(of: "remove", ["isOpen"]).output == "isOpen\tnone\n")
                     try await agent("remove", "isOpen", code: 1)
                     let history = try await agent("history", "isOpen").split(separator: "\n").map { line in
                         line.split(separator: "\t").map(String.init)
                     }
                     #expect(history.map(\.last) == ["true", "false", "removed"])
-                    #expect(try await agent("rollback", "isOpen", history[0][0]) == "isOpen\ttrue\n")
+                    let back = try await agent.ending(of: "rollback", ["isOpen", history[0][0]])
+                    #expect(back.output == "isOpen\ttrue\n")
                     #expect(try await agent("get", "isOpen", "--revision", history[1][0]) == "false\n")
                     try await agent("rollback", "isOpen", history[2][0])
                     try await eventually("the host has lost it") { store.storedValue(forKey: "isOpen") == nil }
@@ -101,11 +80,114 @@ extension ClusterTests {
             }
         }
 
+        @Test("a text that can't be read keeps the type that the key had before")
+        func typeOfMalformed() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let agent = OperatorCalls(cluster)
+                    for text in ["true", "disabled", "off!"] {
+                        try cluster.control("put", "defaults/suite/k/flag", text)
+                    }
+                    #expect(try await agent("set", "flag", "12", code: 65).contains("boolean"))
+                    let file = hosts[0].directory.appendingPathComponent("import.json")
+                    try Data(#"{"flag": 12}"#.utf8).write(to: file)
+                    #expect(try await agent("import", file.path, code: 65).contains("another type"))
+                    // A text that nobody can read is nothing to go back to.
+                    let versions = try await agent("history", "flag").split(separator: "\n")
+                    let malformed = try #require(versions.last?.split(separator: "\t").first)
+                    #expect(try await agent("rollback", "flag", String(malformed), code: 65).contains("not JSON"))
+                    #expect(try await agent.ending(of: "set", ["flag", "on"]).output == "flag\ttrue\n")
+                    // When its history is gone, nothing is known.
+                    try cluster.control("put", "defaults/suite/k/flag", "disabled")
+                    let revision = try await agent("history", "flag").split(separator: "\n").last?
+                        .split(separator: "\t").first
+                    try cluster.control("compact", String(try #require(revision)))
+                    try await agent("set", "flag", "12")
+                }
+            }
+        }
+
+        @Test("what is listed of keys with control characters is one line without them")
+        func controlCharacters() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let agent = OperatorCalls(cluster)
+                    let key = "a\u{1B}[2J\tb\nc\u{9B}\u{202E}d\\"
+                    let escaped = #"a\u{1B}[2J\tb\nc\u{9B}\u{202E}d\\"#
+                    try await agent("set", key, "\u{9B}2J", "--type", "string")
+                    let json = "{\n\t\"limit\": 1\n}"
+                    try await agent("set", "settings", json, "--type", "json")
+                    let list = try await agent.ending(of: "list", []).output
+                    let lines = ["\(escaped)\t\"\\u009b2J\"\n", "settings\t{\"$json\":{  \"limit\": 1 }}\n"]
+                    #expect(list == lines.joined())
+                    let file = hosts[0].directory.appendingPathComponent("import.json")
+                    try await Data(agent.ending(of: "export", []).output.utf8).write(to: file)
+                    #expect(try await agent.ending(of: "import", [file.path]).output == "")
+                    try Data("{}".utf8).write(to: file)
+                    let shown = try await agent.ending(of: "import", [file.path, "--remove-others"]).output
+                    #expect(shown.hasPrefix(escaped + "\t"), "\(shown)")
+                    #expect(try await agent.ending(of: "remove", [key]).output == "\(escaped)\tnone\n")
+                    #expect(hosts[0].store.storedValue(forKey: "settings") == .data(Data(json.utf8)))
+                }
+            }
+        }
+
+        @Test("a value that is too long for an argument comes from a file")
+        func longValue() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let agent = OperatorCalls(cluster)
+                    let store = hosts[0].store
+                    let file = hosts[0].directory.appendingPathComponent("value")
+                    let text = String(repeating: "x", count: 1_200_000)
+                    try Data("\"\(text)\"\n".utf8).write(to: file)
+                    try await agent("set", "text", "--from", file.path)
+                    try await eventually("the host has it") { store.storedValue(forKey: "text") == .string(text) }
+                    // As typed in an editor, which ends a file with a line break.
+                    try Data("two\nlines\n".utf8).write(to: file)
+                    try await agent("set", "text", "--from", file.path)
+                    try await eventually("the host has it") {
+                        store.storedValue(forKey: "text") == .string("two\nlines")
+                    }
+                    try Data([0xFF]).write(to: file)
+                    #expect(try await agent("set", "text", "--from", file.path, code: 65).contains("UTF-8"))
+                    try await agent("set", "text", "--from", file.path + "-missing", code: 65)
+                    try await agent("set", "text", "--from", file.path, "value", code: 64)
+                }
+            }
+        }
+
+        @Test("what is only read can be read with a reader's rights, and of a full cluster")
+        func onlyReads() async throws {
+            let options = TestCluster.Options(flags: ["--quota-backend-bytes", "2000000"])
+            try await TestCluster.run(options) { cluster in
+                try await TestHost.run(in: cluster) { _ in
+                    for text in ["1", "2"] { try cluster.control("put", "defaults/suite/k/n", text) }
+                    for text in ["3", "4"] { try cluster.control("put", "defaults/suite/k/gone", text) }
+                    try cluster.control("del", "defaults/suite/k/gone")
+                    let large = String(repeating: "x", count: 700_000)
+                    while (try? cluster.control("put", "defaults/suite/k/zz", input: Data(large.utf8))) != nil {}
+                    try cluster.enableAuthentication()
+                    var agent = OperatorCalls(cluster)
+                    agent.options += ["--user", "guest"]
+                    agent.password = "open"
+                    func values(_ history: String) -> [String] {
+                        history.split(separator: "\n").map { String($0.split(separator: "\t").last ?? "") }
+                    }
+                    #expect(values(try await agent("history", "n")) == ["1", "2"])
+                    #expect(values(try await agent("history", "gone")) == ["3", "4", "removed"])
+                    #expect(try await agent("history", "never") == "")
+                    #expect(try await agent("list").contains("n\t2\n"))
+                    #expect(try await agent("get", "n") == "2\n")
+                }
+            }
+        }
+
         @Test("what is exported is shown before it is imported, and all of it comes back")
         func export() async throws {
             try await TestCluster.run { cluster in
                 try await TestHost.run(in: cluster) { hosts in
-                    let agent = Calls(cluster)
+                    let agent = OperatorCalls(cluster)
                     let file = hosts[0].directory.appendingPathComponent("export.json")
                     let values: [String: PropertyListValue] = [
                         "isOpen": .boolean(true), "$price": .real(2), "text": .string("\"a\"\n"),
@@ -149,7 +231,7 @@ extension ClusterTests {
         func seed() async throws {
             try await TestCluster.run { cluster in
                 try await TestHost.run(2, in: cluster) { hosts in
-                    let agent = Calls(cluster)
+                    let agent = OperatorCalls(cluster)
                     let store = hosts[0].store
                     try await store.perform {
                         for number in 0..<130 { try store.setStoredValue(.integer(1), forKey: "number \(number)") }
@@ -214,6 +296,11 @@ extension ClusterTests {
                     try await eventually("the agent listens") { get("/healthz", from: socket) != nil }
                     #expect(try #require(get("/healthz", from: socket)).hasPrefix("HTTP/1.1 503"))
                     #expect(notifications.next() == nil)
+                    #expect(
+                        try #require(get("/metrics", from: socket)).contains(
+                            #"default_fleet_cluster_revision{suite="two"} 0"#
+                        )
+                    )
                     #expect(try await Agent.run(arguments + ["--initialize"]).code == 0)
                     var message: String?
                     try await eventually("the service is ready") {
@@ -236,6 +323,7 @@ extension ClusterTests {
                         "# TYPE default_fleet_unconfirmed_seconds gauge", #"default_fleet_is_following{suite="two"} 1"#,
                         #"default_fleet_is_replaced{suite="one"} 0"#, #"default_fleet_damages_total{suite="two"} 0"#,
                         #"default_fleet_refusals_total{suite="one"} 0"#,
+                        #"default_fleet_trouble{cause="password",suite="one"} 0"#,
                     ] {
                         #expect(metrics.contains(line + "\n"), "\(metrics)")
                     }
@@ -266,7 +354,8 @@ extension ClusterTests {
                     let arguments = ["--endpoints", endpoints, "--suite", "suite", "--replica", replica.path]
                     #expect(try await Agent.run(arguments + ["--check"]).code == 2)
                     #expect(try await Agent.run(arguments + ["--initialize"]).code == 0)
-                    #expect(try await Agent.run(arguments + ["--accept-replacement"]).code == 0)
+                    let nothing = try await Agent.run(arguments + ["--accept-replacement"])
+                    #expect(nothing.code == 1 && nothing.output.contains("has no copy"), "\(nothing)")
                     #expect(!FileManager.default.fileExists(atPath: replica.path))
                     let host = try TestHost(cluster.cluster, directory: directory)
                     host.follow()

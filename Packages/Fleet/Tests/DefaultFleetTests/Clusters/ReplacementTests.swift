@@ -61,20 +61,13 @@ extension ClusterTests {
                         try await host.stopFollowing()
                     }
 
-                    cluster.kill(0)
-                    try FileManager.default.removeItem(at: cluster.dataDirectory(of: 0))
                     if contents == .backup {
-                        try TestCluster.run(
-                            "etcdctl",
-                            [
-                                "snapshot", "restore", backup, "--name", "m0",
-                                "--data-dir", cluster.dataDirectory(of: 0).path,
-                                "--initial-cluster", cluster.initialCluster,
-                                "--initial-advertise-peer-urls", cluster.peerURL(of: 0),
-                            ]
-                        )
+                        try cluster.restore(backup)
+                    } else {
+                        cluster.kill(0)
+                        try FileManager.default.removeItem(at: cluster.dataDirectory(of: 0))
+                        try cluster.start(0)
                     }
-                    try cluster.start(0)
                     try await cluster.waitUntilHealthy()
                     if contents == .initialized {
                         try cluster.control("put", "defaults/suite/store", #"{"id":"another"}"#)

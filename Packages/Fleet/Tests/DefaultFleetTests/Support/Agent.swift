@@ -1,19 +1,25 @@
 import Foundation
 import Synchronization
+import Testing
 
 /// A process of `fleet-agent`, whose output goes to files in a directory that is removed afterwards.
 final class Agent: Sendable {
     private let process: Mutex<Process>
     private let directory: URL
 
-    /// Starts it, with a password in its environment, or without one.
-    init(_ arguments: [String], password: String? = nil, notifying socket: URL? = nil) throws {
+    /// Starts it, with a password and other variables in its environment, or without.
+    init(
+        _ arguments: [String],
+        password: String? = nil,
+        notifying socket: URL? = nil,
+        environment more: [String: String] = [:]
+    ) throws {
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("default-fleet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let process = Process()
         process.executableURL = try HelperProcess.executable("fleet-agent")
         process.arguments = arguments
-        var environment = ProcessInfo.processInfo.environment
+        var environment = ProcessInfo.processInfo.environment.merging(more) { $1 }
         environment["FLEET_AGENT_PASSWORD"] = password
         environment["NOTIFY_SOCKET"] = socket?.path
         process.environment = environment
@@ -77,7 +83,48 @@ final class Agent: Sendable {
     }
 
     /// Runs it to its end.
-    static func run(_ arguments: [String], password: String? = nil) async throws -> Ending {
-        try await Agent(arguments, password: password).ending()
+    static func run(
+        _ arguments: [String],
+        password: String? = nil,
+        environment: [String: String] = [:]
+    ) async throws -> Ending {
+        try await Agent(arguments, password: password, environment: environment).ending()
+    }
+}
+
+/// An operator's calls for one suite.
+struct OperatorCalls {
+    var options: [String]
+    var password: String?
+    var environment: [String: String] = [:]
+
+    init(_ cluster: TestCluster, endpoints: [URL]? = nil) {
+        let endpoints = (endpoints ?? cluster.endpoints).map(\.absoluteString).joined(separator: ",")
+        options = ["--endpoints", endpoints, "--suite", "suite"]
+    }
+
+    /// Runs a command to its end, which has to be with a code.
+    @discardableResult
+    func ending(
+        of command: String,
+        _ arguments: [String],
+        code: Int32 = 0,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws -> Agent.Ending {
+        let ending = try await Agent.run([command] + options + arguments, password: password, environment: environment)
+        #expect(ending.code == code, "\(command) \(arguments): \(ending)", sourceLocation: location)
+        return ending
+    }
+
+    /// What a command prints and logs.
+    @discardableResult
+    func callAsFunction(
+        _ command: String,
+        _ arguments: String...,
+        code: Int32 = 0,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let ending = try await ending(of: command, arguments, code: code, at: location)
+        return ending.output + ending.log
     }
 }

@@ -14,14 +14,16 @@ struct Certificates {
     func path(_ name: String) -> String { directory.appendingPathComponent(name).path }
 
     /// Makes `<name>.pem` and `<name>-key.pem`, for a program or a member on the loopback address.
-    func make(_ name: String, subject: String) throws {
+    ///
+    /// A certificate that is valid for no day has expired.
+    func make(_ name: String, subject: String, days: Int = 2) throws {
         try openssl("req", "-subj", subject, "-keyout", "\(name)-key.pem", "-out", "\(name).csr")
         try Data("subjectAltName=IP:127.0.0.1\n".utf8).write(to: directory.appendingPathComponent("extensions"))
         try TestCluster.run(
             "openssl",
             [
                 "x509", "-req", "-in", path("\(name).csr"), "-CA", path("ca.pem"), "-CAkey", path("ca-key.pem"),
-                "-CAcreateserial", "-days", "2", "-extfile", path("extensions"), "-out", path("\(name).pem"),
+                "-CAcreateserial", "-days", "\(days)", "-extfile", path("extensions"), "-out", path("\(name).pem"),
             ]
         )
     }

@@ -101,6 +101,20 @@ final class TestCluster: Sendable {
         processes.withLock { $0.removeValue(forKey: member) }?.waitUntilExit()
     }
 
+    /// Puts a backup in the place of what the only member has.
+    func restore(_ backup: String) throws {
+        kill(0)
+        try FileManager.default.removeItem(at: dataDirectory(of: 0))
+        try Self.run(
+            "etcdctl",
+            [
+                "snapshot", "restore", backup, "--name", "m0", "--data-dir", dataDirectory(of: 0).path,
+                "--initial-cluster", initialCluster, "--initial-advertise-peer-urls", peerURL(of: 0),
+            ]
+        )
+        try start(0)
+    }
+
     /// Stops a member without ending it: its connections stay.
     func pause(_ member: Int) {
         signal(SIGSTOP, to: member)
