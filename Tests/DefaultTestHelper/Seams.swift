@@ -67,14 +67,17 @@ func countHangs(ofSignalsIn directory: URL, rounds: Int) throws -> Int {
 
 /// Waits for a process to end, for twenty seconds at most, without collecting its status.
 ///
-/// - Returns: Whether it has ended.
-private func waitForEnd(of process: pid_t) -> Bool {
+/// - Parameters:
+///   - process: The process.
+///   - isFarEnough: Whether the process has got so far that it need not be waited for any longer.
+/// - Returns: Whether it has ended, or got so far.
+private func waitForEnd(of process: pid_t, or isFarEnough: () -> Bool = { false }) -> Bool {
     let deadline = ContinuousClock.now + .seconds(20)
     while ContinuousClock.now < deadline {
         var info = siginfo_t()
         let flags = WEXITED | WNOHANG | WNOWAIT
         let isDone = waitid(P_PID, id_t(process), &info, flags) == 0 && info.si_signo != 0
-        if isDone || kill(process, 0) != 0 { return true }
+        if isDone || kill(process, 0) != 0 || isFarEnough() { return true }
         usleep(1_000)
     }
     return false
@@ -106,9 +109,12 @@ private func fork(_ body: () throws -> Void) -> pid_t {
 
 /// Waits for a child, and kills it if it hangs.
 ///
+/// - Parameters:
+///   - child: The child.
+///   - isFarEnough: Whether the child has got so far that it doesn't hang, however long its own children take.
 /// - Returns: Whether it ended with status 0.
-private func succeeds(_ child: pid_t) -> Bool {
-    let hasEnded = waitForEnd(of: child)
+private func succeeds(_ child: pid_t, or isFarEnough: () -> Bool = { false }) -> Bool {
+    let hasEnded = waitForEnd(of: child, or: isFarEnough)
     if !hasEnded { kill(child, SIGKILL) }
     var status: Int32 = 0
     return waitpid(child, &status, 0) == child && hasEnded && status == 0
@@ -268,10 +274,12 @@ func countForks(inChainIn directory: URL, length: Int) throws -> Int {
         let suite = try FileDefaults(url: directory.appending(path: "\(number)"))
         try suite.set(number, forKey: "number")
         guard suite.integer(forKey: "number") == number else { exit(11) }
-        try Data().write(to: directory.appending(path: "done\(number)"))
+        try Data().write(to: end(of: number))
         guard number < length else { return }
-        _ = succeeds(fork { try go(number + 1) })
+        let next = end(of: number + 1).path
+        _ = succeeds(fork { try go(number + 1) }) { FileManager.default.fileExists(atPath: next) }
     }
+    func end(of number: Int) -> URL { directory.appending(path: "done\(number)") }
     try go(1)
     return try FileManager.default.contentsOfDirectory(atPath: directory.path).count { $0.hasPrefix("done") }
 }
