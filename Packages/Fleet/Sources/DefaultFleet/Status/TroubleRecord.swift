@@ -31,8 +31,10 @@ final class TroubleRecord: Sendable {
         recorded.withLock { $0 = trouble }
         let content = "\(trouble.cause.rawValue) \(trouble.explanation)"
         var bytes = Array(content.utf8.prefix(Self.size - 32).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 })
-        // Half of a character is no text.
-        while String(validating: bytes, as: UTF8.self) == nil { bytes.removeLast() }
+        // Half of a character is no text, and a space at the end would be taken for the rest of the file.
+        while String(validating: bytes, as: UTF8.self) == nil || bytes.last == UInt8(ascii: " ") {
+            bytes.removeLast()
+        }
         write(Array("\(Digest.of(bytes)) ".utf8) + bytes)
     }
 

@@ -82,6 +82,37 @@ extension ClusterTests {
             }
         }
 
+        @Test("an identity whose storing is not answered is an unknown outcome too, and hosts go on by what is stored")
+        func identities() async throws {
+            try await run { cluster, link, agent, directory in
+                let host = try TestHost(cluster.cluster, directory: directory)
+                defer { host.stopSoon() }
+                _ = try await onThread { try host.store.initialize() }
+                host.follow()
+                try cluster.control("put", "defaults/suite/k/n", "5")
+                try await host.waitUntilCurrent()
+                var agent = agent
+                agent.options += ["--replica", host.replica.path, "--deadline", "1.5"]
+
+                try cluster.control("del", "--prefix", "defaults/suite/")
+                try await eventually("the loss is found") { host.store.freshness.replacement != nil }
+                link.set(.losesAllAfterChange)
+                try await agent.ending(of: "seed", ["--apply"], code: 5)
+                link.set(.none)
+                try await agent.ending(of: "seed", ["--apply", "--take-over"])
+                try await eventually("the host follows again") { host.store.freshness.replacement == nil }
+                try await host.waitUntilCurrent()
+                #expect(host.store.storedValue(forKey: "n") == .integer(5))
+
+                try cluster.control("del", "defaults/suite/store")
+                try await eventually("the loss is found") { host.store.freshness.replacement != nil }
+                link.set(.losesAllAfterChange)
+                try await agent.ending(of: "follow", ["--accept-replacement"], code: 5)
+                try await eventually("the host follows again") { host.store.freshness.replacement == nil }
+                try await host.stopFollowing()
+            }
+        }
+
         @Test("a cluster that was never reached is not an unknown outcome")
         func neverReached() async throws {
             try await run { cluster, _, _, _ in
