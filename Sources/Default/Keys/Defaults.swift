@@ -175,8 +175,8 @@ extension Defaults {
     /// The values that were stored under a key, could not be read as its type, and were replaced.
     ///
     /// - Parameter key: The key.
-    /// - Returns: At most three distinct values, newest first: the newest, whatever its size; the one before it, and the
-    ///   oldest, while these two have at most 4 MiB together. If only the oldest fits, it is kept.
+    /// - Returns: At most three distinct values, newest first: the newest, whatever its size; the one before it and
+    ///   the oldest, while these two have at most 4 MiB together. If only the oldest fits, it is kept.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/typeMismatch`` when something else is stored
     ///   under `"<key>.quarantine"`.
     public func quarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> [QuarantinedValue] {
