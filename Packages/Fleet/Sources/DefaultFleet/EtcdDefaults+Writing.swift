@@ -107,6 +107,9 @@ extension EtcdDefaults {
             if let reason = state.replacement {
                 throw .storeReplaced(because: reason, store: storeDescription)
             }
+            if let size = replica.excessiveSize(after: session.writes, of: state) {
+                throw .suiteTooLarge(size, store: storeDescription, key: session.onlyKey)
+            }
             outcome = try writing.writer.commit(session, to: state, until: deadline)
             if case .committed(let revision?) = outcome, revision <= state.revision {
                 let reason = "it has gone back to an earlier revision, and may have this write"
@@ -154,7 +157,7 @@ extension EtcdDefaults {
         } catch {
             throw .failed(error, store: storeDescription, key: nil, isReading: true)
         }
-        guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) && replica.isIntact }) else {
+        guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) && replica.isIntact == true }) else {
             if let reason = replica.state?.replacement {
                 throw .storeReplaced(because: reason, store: storeDescription)
             }

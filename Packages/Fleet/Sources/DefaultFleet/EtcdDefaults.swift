@@ -145,7 +145,7 @@ public final class EtcdDefaults: Sendable {
         } catch {
             throw .unavailable("The replica's directory can't be written: \(error)", store: description)
         }
-        client = EtcdClient(cluster, transport: transport)
+        client = EtcdClient(cluster, transport: transport) { [replica] in replica.state?.memory }
         reader = StoreReader(client: client, keys: keys)
         writing = WritingState(writer: Writer(client: client, keys: keys, storeDescription: description))
         self.sources = sources

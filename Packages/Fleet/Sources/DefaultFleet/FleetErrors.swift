@@ -10,7 +10,8 @@ extension DefaultsError.Code {
     ///
     /// For a change in place, which can't run again, one conflict is enough.
     public static let conflict = Self("fleet.conflict")
-    /// The cluster has used up its space, and accepts removals only; nothing was stored.
+    /// The cluster has used up its space, and accepts removals only, or a suite would have more than 32 MiB of keys and
+    /// texts; nothing was stored.
     public static let quotaExceeded = Self("fleet.quotaExceeded")
     /// A transaction has more keys than the cluster accepts at once; nothing was stored.
     public static let tooManyKeys = Self("fleet.tooManyKeys")
@@ -110,6 +111,18 @@ extension DefaultsError {
                 A transaction of \(store) reads \(reads) keys and writes \(writes); at most \(WriteLimits.reads) and \
                 \(WriteLimits.writes) are possible. Nothing was stored. Divide it, or store one value with several properties.
                 """,
+            store: store
+        )
+    }
+
+    static func suiteTooLarge(_ size: Int, store: String, key: String?) -> DefaultsError {
+        DefaultsError(
+            .quotaExceeded,
+            reason: """
+                \(store) would have \(size) bytes with this write; a suite has \(SuiteLimits.bytes) at most, keys and texts together. \
+                Nothing was stored. Remove values, or divide the suite.
+                """,
+            key: key,
             store: store
         )
     }

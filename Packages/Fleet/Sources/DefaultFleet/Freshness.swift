@@ -10,7 +10,8 @@ public struct Freshness: Sendable, Hashable {
     /// How long ago the host's copy was last found to have everything that the cluster had; nil if it wasn't since the
     /// host was started.
     ///
-    /// Between changes it is found out every 15 seconds. ``trouble`` says why it is longer.
+    /// Between changes it is found out every 15 seconds, and after a failure once a second. Over a link that loses
+    /// packets it may take several attempts. ``trouble`` says why it is longer.
     public let unconfirmedFor: Duration?
     /// Whether this process follows the cluster for the host.
     public let isFollowing: Bool

@@ -23,10 +23,10 @@ struct Heartbeat: Sendable {
     let pulse: Int64
     let clusterRevision: Int64
 
-    func isReached(by replica: Replica) -> Bool {
+    func isReached(by copy: ReplicaState) -> Bool {
         switch target {
-        case .revision(let revision): (replica.revision ?? 0) >= revision
-        case .status(let found): replica.isCurrent(with: found)
+        case .revision(let revision): copy.revision >= revision
+        case .status(let found): copy.isCurrent(with: found)
         }
     }
 }
@@ -63,7 +63,13 @@ extension StoreReader {
             return heartbeat(.revision(pulse), asOf: last.sent, pulse: pulse)
         }
         do {
-            let pulse = try makePulse(after: pulse, of: state.identity, to: member, until: deadline)
+            let pulse = try makePulse(
+                after: pulse,
+                of: state.identity,
+                size: state.byteCount,
+                to: member,
+                until: deadline
+            )
             return heartbeat(.revision(pulse), asOf: sent, pulse: pulse)
         } catch .refused(let refusal) where !refusal.isTemporary {
             return heartbeat(.status(try status(from: member, until: deadline)), asOf: sent, pulse: pulse)
@@ -72,16 +78,20 @@ extension StoreReader {
 
     /// Changes the pulse, unless another host is faster.
     ///
+    /// Its value is the size of the suite, for operators, who have no copy.
+    ///
     /// - Returns: The revision of the new one.
     func makePulse(
         after pulse: Int64,
         of identity: Data,
+        size: Int? = nil,
         to member: Int? = nil,
         until deadline: Deadline
     ) throws(EtcdClient.Failure) -> Int64 {
+        let value = Data((size.map { "\($0)" } ?? "").utf8)
         let request = TransactionRequest(
             compare: [.isValue(identity, of: keys.store), .wasWritten(at: pulse, keys.pulse)],
-            success: [RequestOperation(requestPut: PutRequest(key: keys.pulse, value: Data()))],
+            success: [RequestOperation(requestPut: PutRequest(key: keys.pulse, value: value))],
             failure: [RequestOperation(requestRange: keys.pulseAndStore)]
         )
         let answer: TransactionResponse = try send(request, to: member, until: deadline)

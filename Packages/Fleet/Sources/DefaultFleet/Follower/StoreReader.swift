@@ -7,7 +7,12 @@ struct StoreReader: Sendable {
     let keys: SuiteKeys
 
     /// How many keys are listed with one request at first.
-    private static let pageSize: Int64 = 500
+    static let firstPageSize: Int64 = 64
+    /// The most keys of a page.
+    private static let largestPage: Int64 = 500
+    /// How many bytes of keys and texts a page should have: so much gets through in some seconds over a link that loses
+    /// packets, and not more has to be asked for again.
+    private static let pageBytes = 512 << 10
 
     /// What the suite is now, by the members' agreement; the given member is asked first, otherwise the preferred one.
     ///
@@ -37,7 +42,8 @@ struct StoreReader: Sendable {
             identity: ranges[0].value(of: keys.store)?.text,
             newestChange: ranges[1].keyValues.first?.revision ?? 0,
             keyCount: ranges[1].total,
-            pulse: ranges[0].value(of: keys.pulse)?.revision ?? 0
+            pulse: ranges[0].value(of: keys.pulse)?.revision ?? 0,
+            byteCount: ranges[0].value(of: keys.pulse).flatMap { Int(String(decoding: $0.text, as: UTF8.self)) }
         )
     }
 
@@ -73,34 +79,80 @@ struct StoreReader: Sendable {
         /// What malformed texts look like.
         var malformed: [StoreKey: String] = [:]
         var latest: ReplicaState.Trace?
+        /// Where the next page begins; nil for a complete listing.
+        var next: Data?
     }
 
     /// Reads all of the suite, in pages of one revision.
     func list() throws(EtcdClient.Failure) -> Listing {
-        var listing: Listing?
-        var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd, limit: Self.pageSize)
+        var partial: Listing?
+        return try list(continuing: &partial)
+    }
+
+    /// Reads all of the suite, in pages of one revision, from where an earlier attempt has failed.
+    ///
+    /// Afterwards `partial` is what was read so far, for the next attempt; nil after the end, and when the cluster
+    /// doesn't have that revision any more.
+    func list(continuing partial: inout Listing?) throws(EtcdClient.Failure) -> Listing {
+        var limit = Self.firstPageSize
         while true {
-            let page = try client.read(&request)
-            var found =
-                listing
-                ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)
-            for pair in page.keyValues {
-                if let key = keys.key(at: pair.key) {
-                    let value = JSONText.storedValue(of: pair.text)
-                    found.values[key] = value
-                    found.revisions[key] = pair.revision
-                    found.malformed[key] = JSONText.formOfMalformed(pair.text, keptAs: value)
-                } else {
-                    found.ignoredKeys.insert(pair.key)
-                }
-                if pair.revision > found.latest?.revision ?? 0 {
-                    found.latest = ReplicaState.Trace(key: pair.key, revision: pair.revision, text: pair.text)
+            var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd, limit: limit)
+            if let partial, let next = partial.next {
+                request.key = next
+                request.revision = partial.revision
+            }
+            let page: RangeResponse
+            do throws(EtcdClient.Failure) {
+                page = try client.read(&request)
+            } catch {
+                switch error.refusal?.cause {
+                case .compacted? where partial != nil, .futureRevision? where partial != nil:
+                    partial = nil
+                    continue
+                default: throw error
                 }
             }
-            guard page.hasMore, let last = page.keyValues.last else { return found }
-            listing = found
-            request.key = last.key + [0]
-            request.revision = found.revision
+            var listing =
+                partial ?? Listing(revision: page.header?.storeRevision ?? 0, clusterID: page.header?.clusterId)
+            // Another cluster may have the same revision.
+            guard listing.clusterID == page.header?.clusterId else {
+                partial = nil
+                continue
+            }
+            let byteCount = listing.add(page.keyValues, of: keys)
+            guard page.hasMore, let last = page.keyValues.last else {
+                partial = nil
+                listing.next = nil
+                return listing
+            }
+            listing.next = last.key + [0]
+            partial = listing
+            let fitting = Int64(page.keyValues.count) * Int64(Self.pageBytes) / Int64(max(1, byteCount))
+            limit = min(max(1, fitting), (request.limit ?? limit) * 4, Self.largestPage)
         }
+    }
+}
+
+extension StoreReader.Listing {
+    /// Adds the keys of a page.
+    ///
+    /// - Returns: How many bytes they have with their texts.
+    fileprivate mutating func add(_ pairs: [KeyValue], of keys: SuiteKeys) -> Int {
+        var byteCount = 0
+        for pair in pairs {
+            byteCount += pair.key.count + pair.text.count
+            if let key = keys.key(at: pair.key) {
+                let value = JSONText.storedValue(of: pair.text)
+                values[key] = value
+                revisions[key] = pair.revision
+                malformed[key] = JSONText.formOfMalformed(pair.text, keptAs: value)
+            } else {
+                ignoredKeys.insert(pair.key)
+            }
+            if pair.revision > latest?.revision ?? 0 {
+                latest = ReplicaState.Trace(key: pair.key, revision: pair.revision, text: pair.text)
+            }
+        }
+        return byteCount
     }
 }

@@ -176,6 +176,7 @@ extension SuiteOperator {
             try check(found, against: state)
         }
         guard found.identity == nil else { return false }
+        try verifyEndpoints()
         return try putIdentity(StoreIdentity(), if: .absent(keys.store))
     }
 
@@ -302,6 +303,7 @@ extension SuiteOperator {
             try check(found, against: state)
         }
         let identity = try identity(in: found)
+        try verifySize(of: changes, in: found)
         let key = changes.count == 1 ? changes.first?.key : nil
         var conditions: [Compare] = [.isValue(identity, of: keys.store)]
         var operations: [RequestOperation] = []

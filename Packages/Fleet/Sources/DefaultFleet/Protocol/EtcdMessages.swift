@@ -64,10 +64,26 @@ struct EtcdNumber: Decodable, Hashable, Sendable {
 struct ResponseHeader: Decodable, Hashable, Sendable {
     /// Identifies the cluster; unsigned, so a string.
     var clusterId: String?
+    /// Identifies the member.
+    var memberId: String?
     private var revision: EtcdNumber?
 
     /// The store's revision when the answer was given; 0 if the answer didn't say.
     var storeRevision: Int64 { revision?.value ?? 0 }
+}
+
+/// An answer that says which cluster it is from.
+protocol ClusterResponse {
+    var header: ResponseHeader? { get }
+}
+
+/// An answer that is used whichever cluster it is from.
+struct FromAnyCluster<Response: Decodable>: Decodable {
+    let response: Response
+
+    init(from decoder: any Decoder) throws {
+        response = try Response(from: decoder)
+    }
 }
 
 /// A key with its value.
@@ -95,7 +111,7 @@ struct RangeRequest: Encodable, Sendable {
     var keysOnly: Bool?
 }
 
-struct RangeResponse: Decodable, Sendable {
+struct RangeResponse: Decodable, ClusterResponse, Sendable {
     var header: ResponseHeader?
     private var kvs: [KeyValue]?
     private var more: Bool?
@@ -171,7 +187,7 @@ struct TransactionRequest: Encodable, Sendable {
     var failure: [RequestOperation] = []
 }
 
-struct TransactionResponse: Decodable, Sendable {
+struct TransactionResponse: Decodable, ClusterResponse, Sendable {
     struct Operation: Decodable, Sendable {
         var responseRange: RangeResponse?
         var responseDeleteRange: DeleteRangeResponse?
@@ -205,12 +221,13 @@ struct LeaseGrantRequest: Encodable, Sendable {
     private enum CodingKeys: String, CodingKey { case seconds = "TTL" }
 }
 
-struct LeaseGrantResponse: Decodable, Sendable {
+struct LeaseGrantResponse: Decodable, ClusterResponse, Sendable {
+    var header: ResponseHeader?
     private var lease: EtcdNumber
 
     var id: Int64 { lease.value }
 
-    private enum CodingKeys: String, CodingKey { case lease = "ID" }
+    private enum CodingKeys: String, CodingKey { case header, lease = "ID" }
 }
 
 struct AuthenticateRequest: Encodable, Sendable {
@@ -218,8 +235,37 @@ struct AuthenticateRequest: Encodable, Sendable {
     var password: String
 }
 
-struct AuthenticateResponse: Decodable, Sendable {
+struct AuthenticateResponse: Decodable, ClusterResponse, Sendable {
+    var header: ResponseHeader?
     var token: String
+}
+
+struct EmptyRequest: Encodable, Sendable {}
+
+/// The members of a cluster, as one of them knows them.
+struct MemberListResponse: Decodable, Sendable {
+    struct Member: Decodable, Sendable {
+        var id: String?
+        var urls: [String]?
+        /// Whether it only receives, and answers nothing.
+        var isLearner: Bool?
+
+        private enum CodingKeys: String, CodingKey { case id = "ID", urls = "clientURLs", isLearner }
+    }
+
+    var header: ResponseHeader?
+    private var members: [Member]?
+
+    var named: [Roster.Named] {
+        (members ?? []).filter { $0.isLearner != true }.map { member in
+            Roster.Named(id: member.id ?? "", urls: (member.urls ?? []).compactMap { URL(string: $0) })
+        }
+    }
+}
+
+/// The state of one member.
+struct StatusResponse: Decodable, Sendable {
+    var header: ResponseHeader?
 }
 
 /// How the gateway says that a member refused a request.

@@ -40,27 +40,17 @@ struct Replica: Sendable {
     }
 
     /// Whether the replica has everything that the cluster had when it was asked.
-    ///
-    /// If it has the newest value that is there, only removals can be missing, and the number of keys shows those.
     func isCurrent(with found: StoreStatus) -> Bool {
-        guard let state, state.replacement == nil else { return false }
-        guard state.revision <= found.revision else {
-            // What was counted is the past.
-            return true
-        }
-        guard state.revision >= found.newestChange, keys().count + state.ignoredKeys.count == found.keyCount else {
-            return false
-        }
-        // The keys were counted at this revision.
-        return self.revision == state.revision
+        state?.isCurrent(with: found) ?? false
     }
 
     /// Whether the keys and values are those that the follower has stored.
     ///
-    /// Looks at all of them. False also when the follower changes something meanwhile.
-    var isIntact: Bool {
+    /// Looks at all of them. Nil when the follower has changed something meanwhile.
+    var isIntact: Bool? {
         guard let state else { return false }
-        return digest == state.digest && self.state == state
+        let contents = keys().reduce(into: Contents()) { $0.add(suite.storedValue(forKey: $1), under: $1) }
+        return self.state == state ? contents == state.contents : nil
     }
 
     /// Whether the files are intact too, from which other processes read.
@@ -68,8 +58,15 @@ struct Replica: Sendable {
         (try? suite.verify().isIntact) ?? false
     }
 
-    private var digest: UInt64 {
-        keys().reduce(0) { $0 &+ Digest.of($1, suite.storedValue(forKey: $1)) }
+    /// How many bytes the suite would have after writes that make it larger than it may be; nil for other writes.
+    func excessiveSize(after writes: [StoreKey: PropertyListValue?], of state: ReplicaState) -> Int? {
+        var contents = state.contents
+        for (key, value) in writes {
+            contents.remove(suite.storedValue(forKey: key.string), under: key.string)
+            contents.add(value, under: key.string)
+        }
+        let isTooLarge = contents.byteCount > max(SuiteLimits.bytes, state.byteCount)
+        return isTooLarge ? contents.byteCount : nil
     }
 
     /// Waits for the cluster's contents as of a revision, on a thread that may block.
@@ -98,7 +95,7 @@ struct Replica: Sendable {
     /// - Parameters:
     ///   - changes: The new values; nil removes.
     ///   - known: The state that the replica must have, since only the follower changes it.
-    ///   - state: The new state; its digest is computed.
+    ///   - state: The new state; what it says about the contents is computed.
     /// - Returns: The new state.
     /// - Throws: ``ChangedByOthers``, or errors of the suite.
     func apply(
@@ -110,8 +107,8 @@ struct Replica: Sendable {
             guard self.state == known else { throw ChangedByOthers() }
             var state = state
             for (key, value) in changes {
-                state.digest &-= Digest.of(key.string, suite.storedValue(forKey: key.string))
-                state.digest &+= Digest.of(key.string, value)
+                state.contents.remove(suite.storedValue(forKey: key.string), under: key.string)
+                state.contents.add(value, under: key.string)
                 try suite.setStoredValue(value, forKey: key.string)
             }
             try suite.setStoredValue(state.value, forKey: Self.stateKey)
@@ -124,7 +121,7 @@ struct Replica: Sendable {
     /// - Returns: The new state.
     func replaceContents(with listed: [StoreKey: PropertyListValue], state: ReplicaState) throws -> ReplicaState {
         var state = state
-        state.digest = listed.reduce(0) { $0 &+ Digest.of($1.key.string, $1.value) }
+        state.contents = listed.reduce(into: Contents()) { $0.add($1.value, under: $1.key.string) }
         try suite.transaction {
             for key in keys() where listed[StoreKey(unchecked: key)] == nil {
                 try suite.setStoredValue(nil, forKey: key)
@@ -141,6 +138,14 @@ struct Replica: Sendable {
     }
 }
 
+/// How large a suite may be.
+enum SuiteLimits {
+    /// All keys and texts together, in bytes: 32 MiB.
+    ///
+    /// A member keeps several times as much in memory, and each host has all of it.
+    static let bytes = 32 << 20
+}
+
 /// What the cluster's suite was at one revision, in short.
 struct StoreStatus: Hashable, Sendable {
     var clusterID: String?
@@ -152,4 +157,6 @@ struct StoreStatus: Hashable, Sendable {
     var keyCount: Int
     /// The revision of the pulse; 0 if there was none yet.
     var pulse: Int64
+    /// What the keys and texts took together when the pulse was made, in bytes; nil if that isn't known.
+    var byteCount: Int?
 }

@@ -112,6 +112,7 @@ extension Freshness.Trouble.Cause {
         case .notSent(let reason), .unanswered(let reason):
             self = CertificateFault(in: reason) == nil ? .unreachable : .certificate
         case .unintelligible: self = .unreachable
+        case .stray: self = .strayMember
         case .replaced: self = .refused
         case .refused(let refusal):
             self =

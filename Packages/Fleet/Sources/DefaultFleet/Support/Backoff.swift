@@ -1,6 +1,6 @@
 /// Pauses between attempts: each longer than the one before, by chance shorter, so that many clients don't return
 /// together.
-struct Backoff {
+struct Backoff: Sendable {
     private var next: Duration
     private let longest: Duration
     private let factor: Int
@@ -11,10 +11,10 @@ struct Backoff {
         self.factor = factor
     }
 
-    /// The next pause.
-    mutating func pause() -> Duration {
+    /// The next pause, by a chance from 0 to 1.
+    mutating func pause(chance: Double = .random(in: 0...1)) -> Duration {
         defer { next = min(next * factor, longest) }
-        return next * Double.random(in: 0.5...1)
+        return next * (0.5 + chance / 2)
     }
 
     /// Pauses, on a thread that may block.

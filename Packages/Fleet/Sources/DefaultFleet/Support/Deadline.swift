@@ -6,13 +6,18 @@ struct Deadline: Sendable {
         instant = .now + duration
     }
 
-    private init(at instant: ContinuousClock.Instant) {
+    init(at instant: ContinuousClock.Instant) {
         self.instant = instant
     }
 
     var remaining: Duration { max(.zero, instant - .now) }
 
     var hasPassed: Bool { instant <= .now }
+
+    /// The earlier of two.
+    func or(_ other: Deadline) -> Deadline {
+        Deadline(at: min(instant, other.instant))
+    }
 
     /// The earlier of this one and one after a duration.
     func or(after duration: Duration) -> Deadline {

@@ -16,6 +16,8 @@ struct FleetMetrics: Sendable {
     let revision: Gauge
     /// The revision of the cluster at the last heartbeat.
     let clusterRevision: Gauge
+    /// The number of endpoints that lead to members of another cluster.
+    let strays: Gauge
     /// Writes that the cluster has accepted.
     let writes: Counter
     /// Writes that failed.
@@ -34,6 +36,7 @@ struct FleetMetrics: Sendable {
         damages = Counter(label: "default_fleet_damages", dimensions: dimensions)
         clusterRevision = Gauge(label: "default_fleet_cluster_revision", dimensions: dimensions)
         revision = Gauge(label: "default_fleet_revision", dimensions: dimensions)
+        strays = Gauge(label: "default_fleet_stray_members", dimensions: dimensions)
         writes = Counter(label: "default_fleet_writes", dimensions: dimensions)
         failures = Counter(label: "default_fleet_write_failures", dimensions: dimensions)
         conflicts = Counter(label: "default_fleet_conflicts", dimensions: dimensions)

@@ -127,11 +127,23 @@ final class Credentials: @unchecked Sendable {
         }
     }
 
-    func discardAny(after refusal: EtcdRefusal) {
+    /// Forgets the token, if another one may be accepted after a refusal.
+    ///
+    /// - Returns: Whether another one may be.
+    func discardAny(after refusal: EtcdRefusal) -> Bool {
         condition.withLock {
-            if case .known = state {
-                forget(after: refusal)
-            }
+            guard user != nil else { return false }
+            guard case .known(let token) = state else { return refusal.asksForToken(insteadOf: nil) }
+            guard refusal.asksForToken(insteadOf: token) else { return false }
+            forget(after: refusal)
+            return true
+        }
+    }
+
+    /// The token, if there is one already.
+    var knownToken: String? {
+        condition.withLock {
+            if case .known(let token) = state { token } else { nil }
         }
     }
 

@@ -17,35 +17,47 @@ final class EtcdClient: Sendable {
         case unintelligible(String)
         /// The store is another one than the replica's.
         case replaced
+        /// What has answered is a member of another cluster. The reason is a sentence without its period.
+        case stray(String)
     }
 
-    /// How long one member may take to answer before another one is asked.
+    /// How long one member may take to answer before another one is asked; longer over a link on which answers take
+    /// long.
     static let patience = Duration.milliseconds(1_000)
+    private static let longestPatience = Duration.seconds(4)
+    /// How long a request without a limit of its own waits for a token.
+    private static let longestAuthentication = Duration.seconds(5)
 
-    private let endpoints: [URL]
+    let roster: Mutex<Roster>
+    let credentials: Credentials
+    let preferred = Atomic(0)
+    /// What the host remembers of the cluster, in whichever process it was learned.
+    let remembered: @Sendable () -> Memory?
+    /// Until when the last survey of the members counts.
+    let surveys = Mutex<Deadline?>(nil)
     private let transport: any EtcdTransport
-    private let credentials: Credentials
-    private let preferred = Atomic(0)
+    /// In nanoseconds: the average of the last answers.
+    private let latency = Atomic<Int64>(0)
 
-    init(_ cluster: EtcdCluster, transport: any EtcdTransport) {
-        endpoints = cluster.endpoints
+    init(
+        _ cluster: EtcdCluster,
+        transport: any EtcdTransport,
+        remembering remembered: @escaping @Sendable () -> Memory? = { nil }
+    ) {
+        roster = Mutex(Roster(endpoints: cluster.endpoints))
         self.transport = transport
+        self.remembered = remembered
         credentials = Credentials(user: cluster.user)
         // Members should have about as many clients each.
-        preferred.store(Int.random(in: 0..<endpoints.count), ordering: .relaxed)
+        preferred.store(Int.random(in: 0..<cluster.endpoints.count), ordering: .relaxed)
+        recall()
     }
 
-    /// The number of members; their names are the numbers below it.
-    var memberCount: Int { endpoints.count }
+    /// The number of members that are asked one after the other.
+    var memberCount: Int { addresses.count }
 
     /// The member to ask first.
     var preferredMember: Int { preferred.load(ordering: .relaxed) }
-
-    /// Asks another member first from now on, if it is this one that is asked.
-    func avoid(_ member: Int) {
-        let next = (member + 1) % endpoints.count
-        _ = preferred.compareExchange(expected: member, desired: next, ordering: .relaxed)
-    }
 
     /// Sends a request that may safely be sent again, until a member answers it.
     ///
@@ -70,7 +82,7 @@ final class EtcdClient: Sendable {
                 default: break
                 }
                 avoid(member)
-                member = (member + 1) % endpoints.count
+                member = self.member(after: member)
                 guard backoff.wait(until: deadline) else {
                     if mayHaveBeenSeen, case .notSent(let reason) = error {
                         throw .unanswered(reason)
@@ -90,15 +102,17 @@ final class EtcdClient: Sendable {
         until deadline: Deadline
     ) throws(Failure) -> Response {
         func send(_ token: String?) throws(Failure) -> Response {
-            let limit = isLong ? deadline : deadline.or(after: Self.patience)
+            let limit = isLong ? deadline : deadline.or(after: patience)
             return try post(path, body, token: token, member: member, isLong: isLong, until: limit)
         }
-        let token = try token(from: member, until: deadline)
+        // A long answer may take its time, but not the token for it.
+        let limit = isLong ? deadline.or(after: Self.longestAuthentication) : deadline
+        let token = try token(from: member, until: limit)
         do {
             return try send(token)
-        } catch .refused(let refusal) where credentials.isNeeded && refusal.asksForToken {
+        } catch .refused(let refusal) where credentials.isNeeded && refusal.asksForToken(insteadOf: token) {
             credentials.discard(token, after: refusal)
-            return try send(self.token(from: member, until: deadline))
+            return try send(self.token(from: member, until: limit))
         }
     }
 
@@ -108,7 +122,7 @@ final class EtcdClient: Sendable {
     /// Values may be so large, or the network so slow, that none answers in time. Then fewer keys are asked for, down
     /// to one.
     func read(_ request: inout RangeRequest) throws(Failure) -> RangeResponse {
-        var attempts = endpoints.count + 3
+        var attempts = memberCount + 3
         var backoff = Backoff(from: .milliseconds(20))
         while true {
             let member = preferredMember
@@ -147,28 +161,17 @@ final class EtcdClient: Sendable {
         )
     }
 
-    /// Forgets the token, after a stream was refused because of it.
-    func discardToken(after refusal: EtcdRefusal) {
+    /// Forgets the token, after a stream was refused because of it, or because there was none.
+    ///
+    /// - Returns: False if another token would not help.
+    func discardToken(after refusal: EtcdRefusal) -> Bool {
         credentials.discardAny(after: refusal)
     }
 
     /// Whether requests need a token.
     var hasUser: Bool { credentials.isNeeded }
 
-    private func token(from member: Int, until deadline: Deadline) throws(Failure) -> String? {
-        try credentials.token(until: deadline) { [self] name, password, limit in
-            let body = EtcdCoding.encode(AuthenticateRequest(name: name, password: password))
-            do throws(Failure) {
-                let answer: AuthenticateResponse =
-                    try post("v3/auth/authenticate", body, token: nil, member: member, until: Deadline(after: limit))
-                return .success(answer.token)
-            } catch {
-                return error.refusal?.cause == .authenticationDisabled ? .success(nil) : .failure(error)
-            }
-        }
-    }
-
-    private func post<Response: Decodable>(
+    func post<Response: Decodable>(
         _ path: String,
         _ body: Data,
         token: String?,
@@ -178,10 +181,18 @@ final class EtcdClient: Sendable {
     ) throws(Failure) -> Response {
         var request = request(path, body, token: token, member: member)
         request.isLong = isLong
+        let start = ContinuousClock.now
         let answer = try transport.send(request, until: deadline)
+        if !isLong {
+            noteLatency(.now - start)
+        }
         do {
             if answer.status == 200 {
-                return try EtcdCoding.decode(Response.self, from: answer.body)
+                let response = try EtcdCoding.decode(Response.self, from: answer.body)
+                if let response = response as? any ClusterResponse {
+                    try verifyCluster(of: response.header, from: member)
+                }
+                return response
             }
             let error = try EtcdCoding.decode(ErrorResponse.self, from: answer.body)
             guard let message = error.message ?? error.error else {
@@ -200,13 +211,26 @@ final class EtcdClient: Sendable {
         }
     }
 
+    /// How long a member may take, by how long answers have taken of late.
+    private var patience: Duration {
+        let latency = Duration.nanoseconds(latency.load(ordering: .relaxed))
+        return min(max(Self.patience, latency * 4), Self.longestPatience)
+    }
+
+    private func noteLatency(_ latest: Duration) {
+        let before = latency.load(ordering: .relaxed)
+        // Threads may overwrite each other's: each is as good.
+        latency.store((before * 3 + Int64(latest.seconds * 1e9)) / 4, ordering: .relaxed)
+    }
+
     private func request(_ path: String, _ body: Data, token: String?, member: Int) -> EtcdRequest {
         // A member without a leader refuses then, instead of keeping the request until there is one.
         var headers = [(name: "Grpc-Metadata-hasleader", value: "true")]
         if let token {
             headers.append((name: "Authorization", value: token))
         }
-        return EtcdRequest(endpoint: endpoints[member], path: path, headers: headers, body: body)
+        let endpoint = roster.withLock { $0.entries[member].url }
+        return EtcdRequest(endpoint: endpoint, path: path, headers: headers, body: body)
     }
 }
 
@@ -215,7 +239,7 @@ extension EtcdClient.Failure: CustomStringConvertible {
         switch self {
         case .notSent(let reason), .unanswered(let reason): reason
         case .refused(let refusal): refusal.message
-        case .unintelligible(let reason): reason
+        case .unintelligible(let reason), .stray(let reason): reason
         case .replaced: "the store is another one"
         }
     }
@@ -223,7 +247,7 @@ extension EtcdClient.Failure: CustomStringConvertible {
     /// Whether the request can't have had an effect.
     var isDefinite: Bool {
         switch self {
-        case .notSent, .replaced: true
+        case .notSent, .replaced, .stray: true
         case .unanswered, .unintelligible: false
         case .refused(let refusal): refusal.isDefinite
         }
@@ -232,7 +256,7 @@ extension EtcdClient.Failure: CustomStringConvertible {
     /// Whether another attempt may succeed.
     var isTemporary: Bool {
         switch self {
-        case .notSent, .unanswered, .unintelligible: true
+        case .notSent, .unanswered, .unintelligible, .stray: true
         case .replaced: false
         case .refused(let refusal): refusal.isTemporary
         }

@@ -71,7 +71,12 @@ struct EtcdRefusal: Error, Hashable, Sendable {
     ]
 
     /// Whether a new token may help.
-    var asksForToken: Bool { cause == .invalidToken || cause == .missingUser }
+    ///
+    /// A request without one is refused for its missing user by some members. Those that accept client certificates
+    /// take it for a request of the user that a certificate names, who has no permission.
+    func asksForToken(insteadOf token: String?) -> Bool {
+        cause == .invalidToken || cause == .missingUser || token == nil && cause == .permissionDenied
+    }
 
     /// Whether nothing can have changed.
     var isDefinite: Bool { cause != .other }

@@ -30,6 +30,7 @@ final class HTTPTransport: EtcdTransport {
         configuration.timeout = .init(connect: .seconds(2))
         // A member that can't be reached is an answer: another one is asked then.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.http1_1ConnectionDebugInitializer = { $0.endWhenUnanswered() }
         calls = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         streams = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         configuration.timeout.read = .nanoseconds(Int64(Self.longestSilence.seconds * 1e9))

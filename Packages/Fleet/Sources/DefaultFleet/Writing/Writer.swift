@@ -206,7 +206,7 @@ private struct Attempts {
     /// - Returns: False when the deadline has passed.
     mutating func turnToNextMember(of client: EtcdClient, until deadline: Deadline) -> Bool {
         client.avoid(member)
-        member = (member + 1) % client.memberCount
+        member = client.member(after: member)
         return backoff.wait(until: deadline)
     }
 }

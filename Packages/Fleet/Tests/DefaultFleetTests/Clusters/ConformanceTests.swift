@@ -52,7 +52,7 @@ extension ClusterTests {
                     try other.flush()
                 }
                 #expect(other.storedValue(forKey: "limit") == 7 && other.storedValue(forKey: "flag") == false)
-                #expect(store.replica.isIntact)
+                #expect(store.replica.isIntact == true)
                 try await host.stopFollowing()
             }
         }

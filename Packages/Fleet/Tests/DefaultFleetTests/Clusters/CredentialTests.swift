@@ -207,6 +207,36 @@ extension ClusterTests {
             }
         }
 
+        @Test("a member that is stopped keeps nobody from being let in, and no deadline from being kept")
+        func stoppedMember() async throws {
+            try await TestCluster.run(.init(memberCount: 3)) { cluster in
+                let first = try TestHost(cluster.cluster, directory: cluster.directory.appendingPathComponent("first"))
+                _ = try await onThread { try first.store.initialize() }
+                try cluster.enableAuthentication()
+                try await withTemporaryDirectory { directory in
+                    var known = cluster.cluster
+                    known.user = EtcdCluster.User(name: "shop", password: "open")
+                    let host = try TestHost(known, deadline: .seconds(5), directory: directory)
+                    defer { host.stopSoon() }
+                    try await eventually("there is a leader") { cluster.leader != nil }
+                    let stopped = (try #require(cluster.leader) + 1) % 3
+                    let operations = try SuiteOperator(known, suiteName: "suite")
+                    for client in [host.store.client, operations.client] {
+                        client.preferred.store(stopped, ordering: .relaxed)
+                    }
+                    cluster.pause(stopped)
+                    defer { cluster.resume(stopped) }
+                    #expect(try await onThread { try operations.values().values.isEmpty })
+                    host.follow()
+                    try await eventually("the host has a copy") { host.store.replica.state != nil }
+                    // Each of both has a deadline of five seconds.
+                    try await host.store.perform { try host.store.flush() }
+                    try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "n") }
+                    try await host.stopFollowing()
+                }
+            }
+        }
+
         @Test("a token that only the watched member has forgotten is replaced")
         func tokenOfTheWatch() async throws {
             try await TestCluster.run { cluster in
@@ -324,6 +354,40 @@ extension ClusterTests {
                     DefaultsError.Code.storeUnavailable ~= error && "\(error)".contains("trustRoots")
                 }
                 #expect(store.storedValue(forKey: "n") == .integer(1))
+                try await host.stopFollowing()
+            }
+        }
+
+        @Test("authentication that is enabled under a running host, disabled and enabled again, interrupts it only")
+        func authenticationOfRunningHost() async throws {
+            try await run { cluster, certificates, directory in
+                var known = self.cluster(cluster, certificates, as: "nameless")
+                known.user = EtcdCluster.User(name: "shop", password: "open")
+                let transport = RecordingTransport(try HTTPTransport(known))
+                let place = directory.appendingPathComponent("host")
+                let host = try TestHost(known, deadline: .seconds(4), directory: place, transport: transport)
+                defer { host.stopSoon() }
+                _ = try await onThread { try host.store.initialize() }
+                host.follow()
+                try await host.waitUntilCurrent()
+                func authentications() -> Int { transport.sent.count { $0 == "v3/auth/authenticate" } }
+                func check(_ number: Int64) async throws {
+                    let start = ContinuousClock.now
+                    try await eventually("the copy is confirmed") {
+                        (host.store.freshness.unconfirmedFor ?? .seconds(60)) < ContinuousClock.now - start
+                    }
+                    try await host.store.perform { try host.store.setStoredValue(.integer(number), forKey: "n") }
+                    try await host.waitUntilCurrent()
+                }
+                try cluster.enableAuthentication()
+                try await check(1)
+                let before = authentications()
+                try cluster.control("auth", "disable")
+                // The host finds that it needs no token.
+                try await eventually("the host has asked for a token") { authentications() > before }
+                try await check(2)
+                try cluster.control("auth", "enable")
+                try await check(3)
                 try await host.stopFollowing()
             }
         }

@@ -13,6 +13,7 @@ final class RecordingTransport: EtcdTransport {
     private let flip = Mutex<(text: Data, flipped: Data)?>(nil)
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
+    private let remaining = Atomic(0)
     private let bodies = Mutex<[String]>([])
     private let isWithholding = Atomic(false)
     private let longestAnswer: Int
@@ -37,6 +38,11 @@ final class RecordingTransport: EtcdTransport {
     /// How many requests may have had long answers.
     var listings: Int { longAnswers.load(ordering: .relaxed) }
 
+    /// How many listings were begun.
+    var firstPages: Int {
+        requests.count { $0.contains("\"limit\":\(StoreReader.firstPageSize)") && !$0.contains("\"revision\"") }
+    }
+
     /// The number of streams that have not ended.
     var streamCount: Int { openStreams.load(ordering: .relaxed) }
 
@@ -56,8 +62,9 @@ final class RecordingTransport: EtcdTransport {
     /// All that streams have delivered.
     var streamed: String { pieces.withLock { $0 } }
 
-    /// Loses requests with a path from now on, or none.
-    func lose(_ path: String?) {
+    /// Loses requests with a path from now on, or after some more of them, or none.
+    func lose(_ path: String?, after count: Int = 0) {
+        remaining.store(count, ordering: .relaxed)
         lostPath.withLock { $0 = path }
     }
 
@@ -67,7 +74,7 @@ final class RecordingTransport: EtcdTransport {
         if request.isLong {
             longAnswers.add(1, ordering: .relaxed)
         }
-        if lostPath.withLock({ $0 }) == request.path {
+        if lostPath.withLock({ $0 }) == request.path, remaining.subtract(1, ordering: .relaxed).newValue < 0 {
             throw .unanswered("lost by the test")
         }
         largest.withLock { $0 = max($0, request.body.count) }

@@ -27,7 +27,7 @@ final class TestCluster: Sendable {
 
     let directory: URL
     let options: Options
-    private let clientPorts: [UInt16]
+    private let ports: Mutex<[UInt16]>
     private let peerPorts: [UInt16]
     private let processes: Mutex<[Int: Process]> = Mutex([:])
 
@@ -35,7 +35,7 @@ final class TestCluster: Sendable {
         self.options = options
         self.directory = directory
         let ports = try Ports.free(options.memberCount * 2)
-        clientPorts = Array(ports.prefix(options.memberCount))
+        self.ports = Mutex(Array(ports.prefix(options.memberCount)))
         peerPorts = Array(ports.suffix(options.memberCount))
     }
 
@@ -54,6 +54,17 @@ final class TestCluster: Sendable {
             try await cluster.waitUntilHealthy()
             return try await body(cluster)
         }
+    }
+
+    /// Where members are reached now.
+    private var clientPorts: [UInt16] { ports.withLock { $0 } }
+
+    /// Ends a member, and starts it again where clients reach it at another address.
+    func move(_ member: Int) throws {
+        kill(member)
+        let port = try Ports.free(1)[0]
+        ports.withLock { $0[member] = port }
+        try start(member)
     }
 
     var endpoints: [URL] { clientPorts.compactMap { URL(string: "\(options.scheme)://127.0.0.1:\($0)") } }
