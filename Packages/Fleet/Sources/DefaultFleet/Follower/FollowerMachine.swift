@@ -3,7 +3,8 @@
 /// It is in one of a few states, each in a file of its own:
 ///
 /// 1. ``Standby``: another process of the host follows. It becomes *pausing* or *connecting* with the host's lock.
-/// 2. ``Connecting``: the replica is being compared with the cluster, and listed if it has to be. Then it is *watching*.
+/// 2. ``Connecting``: the replica is being compared with the cluster, and listed if it has to be. Then it is
+///    *watching*.
 /// 3. ``Watching``: changes come, and heartbeats show that none is missing.
 /// 4. ``Pausing``: after a trouble, and before the next connection.
 ///

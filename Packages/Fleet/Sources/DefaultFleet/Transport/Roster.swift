@@ -94,8 +94,8 @@ struct Roster: Sendable {
 
     /// The cluster that endpoints lead to.
     ///
-    /// It is that of most endpoints. Where too few answer, it is the one that is known, or the only one that answers, if
-    /// that has so many members that the other endpoints may lead to them.
+    /// It is that of most endpoints. Where too few answer, it is the one that is known, or the only one that answers,
+    /// if that has so many members that the other endpoints may lead to them.
     static func cluster(of endpoints: [Entry], known: String?) -> String? {
         var counts: [String: Int] = [:]
         for case let id? in endpoints.map(\.clusterID) {
