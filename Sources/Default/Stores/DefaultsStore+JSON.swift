@@ -61,8 +61,8 @@ extension DefaultsStore {
             values = try ExactJSON.values(of: Array(data))
         } catch {
             let reason = """
-                The text can't be imported: \(error.reason), in line \(error.line), column \(error.column). Nothing was \
-                stored.
+                The text can't be imported: \(error.reason), in line \(error.line), column \(error.column). Nothing \
+                was stored.
                 """
             throw DefaultsError(.importUnreadable, ErrorContext(in: self), reason)
         }

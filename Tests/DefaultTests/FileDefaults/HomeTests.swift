@@ -59,7 +59,7 @@ struct HomeTests {
 
     /// As the root directory is, once root has run a program with that home.
     @Test(
-        "may have a .config of somebody else, as an error says with the remedy",
+        "may contain another user's .config, and then the error says what to do",
         .enabled(if: Machine.isRoot, "Needs root.")
     )
     func othersConfiguration() throws {

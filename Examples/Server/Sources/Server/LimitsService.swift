@@ -31,7 +31,8 @@ struct LimitsService: Service {
         }
     }
 
-    private func use(_ limits: Limits) {
+    /// Uses limits, if they can be used.
+    func use(_ limits: Limits) {
         if let problem = limits.problem {
             logger.warning("The limits stay as they are. \(problem)")
         } else if limits != current.value {

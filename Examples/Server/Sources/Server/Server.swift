@@ -39,8 +39,11 @@ enum Server {
             },
             logger: logger
         )
+        let limitsService = LimitsService(suite: tenants.suite, current: limits, logger: logger)
+        // Before the first request, and not when the service has begun.
+        limitsService.use(Limits.read(from: tenants.suite) ?? Limits())
         let services = ServiceGroup(
-            services: [LimitsService(suite: tenants.suite, current: limits, logger: logger), application],
+            services: [limitsService, application],
             gracefulShutdownSignals: [.sigterm, .sigint],
             logger: logger
         )

@@ -31,7 +31,7 @@ struct LimitsServiceTests {
         #expect(await log.next() == "The limits stay as they are. There can be 1 to 100000 tenants, not -1.")
         #expect(limits.value == Limits(tenants: 2))
 
-        // What can't be read at all is no change either.
+        // A file that can't be read changes nothing either.
         try Data(#"{"Limits": "#.utf8).write(to: file, options: .atomic)
         try Data(#"{"Limits": {"tenants": 3}}"#.utf8).write(to: file, options: .atomic)
         #expect(await log.next() == "At most 3 tenants, and 1000 bytes in a greeting.")

@@ -58,15 +58,17 @@ extension EtcdDefaults: Service {
 
     func makeFollower() -> Follower {
         Follower(
-            of: replica,
-            lock: lock,
-            client: client,
-            keys: keys,
-            timing: timing,
-            logger: logger,
-            metrics: metrics,
-            storeDescription: storeDescription,
-            troubles: troubles
+            FollowerContext(
+                replica: replica,
+                lock: lock,
+                client: client,
+                keys: keys,
+                timing: timing,
+                logger: logger,
+                metrics: metrics,
+                storeDescription: storeDescription,
+                troubles: troubles
+            )
         )
     }
 }

@@ -165,7 +165,7 @@ extension EtcdDefaults {
             throw .unavailable(
                 """
                 This host's copy does not have all that the cluster has. Is a process of the host following it? If so, and \
-                nothing arrives, the copy may be damaged, which the follower repairs with its next heartbeat, in 15 seconds at most.
+                nothing arrives, the copy may be damaged, which the follower finds by itself and repairs.
                 """,
                 store: storeDescription
             )

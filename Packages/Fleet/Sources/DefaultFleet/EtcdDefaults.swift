@@ -135,7 +135,7 @@ public final class EtcdDefaults: Sendable {
             suite = try FileDefaults(url: replicaURL)
         } else {
             // By its URL: one by name has the sources of its name, and the replica is the cluster's values only.
-            suite = try FileDefaults(url: FileDefaults(suiteName: suiteName + ".fleet").url)
+            suite = try FileDefaults(url: FileDefaults(suiteName: Self.replicaName(ofSuite: suiteName)).url)
         }
         replica = Replica(suite: suite)
         do {
@@ -151,6 +151,9 @@ public final class EtcdDefaults: Sendable {
         self.sources = sources
         sources?.connect { [sourceObservers] keys in sourceObservers.notify(keys) }
     }
+
+    /// The name of the suite on this host that is the copy of a cluster's suite.
+    static func replicaName(ofSuite name: String) -> String { name + ".fleet" }
 
     static func describe(_ suiteName: String, in cluster: EtcdCluster) -> String {
         "EtcdDefaults(\(suiteName) in \(cluster))"

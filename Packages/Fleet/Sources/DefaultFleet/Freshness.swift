@@ -26,6 +26,7 @@ public struct Freshness: Sendable, Hashable {
     /// What the host's follower has run into since it last confirmed the copy; nil while there is nothing, and without
     /// a follower.
     ///
+    /// ``Trouble/Cause/strayMember`` stays while the copy is confirmed by other members.
     /// The follower goes on trying, so the copy may be confirmed again without anything being done.
     public let trouble: Trouble?
 

@@ -57,8 +57,8 @@ struct ChangeOptions: ParsableArguments {
         }
         logger.warning(
             """
-            Here is no copy of the suite to compare the cluster with. If the cluster was restored from a backup, hosts keep their values, \
-            and don't see this change, until an operator accepts the replacement: see --replica.
+            This host has no copy of the suite to compare the cluster with. If the cluster was restored from a backup, hosts \
+            keep their values, and don't see this change, until an operator accepts the replacement: see --replica.
             """
         )
         return nil
@@ -88,12 +88,23 @@ private func line(_ key: String, _ value: PropertyListValue?) -> String {
 
 /// What is in a file, or for - in the standard input.
 private func bytes(ofFile path: String) throws -> Data {
+    // In an export, spaces and escapes may take several times as much as the texts.
+    let limit = 4 * SuiteLimits.bytes
+    var bytes = Data()
     do {
-        return try path == "-"
-            ? FileHandle.standardInput.readToEnd() ?? Data() : Data(contentsOf: URL(fileURLWithPath: path))
+        let file =
+            path == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(fileURLWithPath: path))
+        // A pipe gives less at once.
+        while bytes.count <= limit, let piece = try file.read(upToCount: 1 << 20), !piece.isEmpty {
+            bytes += piece
+        }
     } catch {
         throw TypedText.Mistake("The file can't be read: \(error.localizedDescription)")
     }
+    guard bytes.count <= limit else {
+        throw TypedText.Mistake("The file has more than \(limit) bytes, which no suite can have.")
+    }
+    return bytes
 }
 
 struct List: AsyncParsableCommand {
@@ -139,7 +150,7 @@ struct SetValue: AsyncParsableCommand {
     @Argument var key: String
     @Argument(help: "The value; or --from says where it is.")
     var value: String?
-    @Option(help: "A file with the value, or - for the standard input; a line break at its end is no part of it.")
+    @Option(help: "A file with the value, or - for the standard input; a line break at its end is left out.")
     var from: String?
     @Option(help: "The type of the value, which may be another one than that of the present value.")
     var type: TypedText.ValueType?
@@ -322,7 +333,7 @@ struct Seed: AsyncParsableCommand {
     func run() async throws {
         try await options.run { [apply, takeOver] suite in
             guard let copy = suite.copy else {
-                throw TypedText.Mistake("There is no copy of the suite to fill the cluster from. Say where: --replica.")
+                throw TypedText.Mistake("This host has no copy to fill the cluster from. Say where one is: --replica.")
             }
             let freshness = copy.freshness
             let age = freshness.unconfirmedFor.map { ", confirmed \($0.components.seconds) seconds ago" } ?? ""

@@ -10,9 +10,9 @@ struct Connecting: Sendable {
                 connection: course.connection
             )
             return FollowerMachine.Step(state: .watching(watching), actions: [watch])
-        case .failed(let trouble):
+        case .failed(let disconnection):
             // Requests have gone from member to member.
-            return course.disconnect(because: trouble, from: nil, at: moment)
+            return course.disconnect(because: disconnection, from: nil, at: moment)
         default:
             return FollowerMachine.Step(state: .connecting(self))
         }

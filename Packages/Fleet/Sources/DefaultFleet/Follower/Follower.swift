@@ -9,16 +9,7 @@ internal import Synchronization
 /// It has a thread of its own: code that blocks Swift's concurrency must not keep it from delivering what that code
 /// waits for. What to do next is decided by a ``FollowerMachine``; this does it.
 final class Follower: Sendable {
-    private let replica: Replica
-    private let lock: HostLock
-    private let client: EtcdClient
-    private let keys: SuiteKeys
-    private let timing: FollowerTiming
-    private let logger: Logger
-    private let metrics: FleetMetrics
-    private let storeDescription: String
-    private let troubles: TroubleRecord
-
+    private let context: FollowerContext
     private let mailbox = Mailbox<Incoming>()
     // Queues of their own, which get threads however many of the system's are blocked.
     private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")
@@ -32,26 +23,8 @@ final class Follower: Sendable {
         case event(FollowerEvent)
     }
 
-    init(
-        of replica: Replica,
-        lock: HostLock,
-        client: EtcdClient,
-        keys: SuiteKeys,
-        timing: FollowerTiming,
-        logger: Logger,
-        metrics: FleetMetrics,
-        storeDescription: String,
-        troubles: TroubleRecord
-    ) {
-        self.replica = replica
-        self.lock = lock
-        self.client = client
-        self.keys = keys
-        self.timing = timing
-        self.logger = logger
-        self.metrics = metrics
-        self.storeDescription = storeDescription
-        self.troubles = troubles
+    init(_ context: FollowerContext) {
+        self.context = context
     }
 
     /// Starts the follower's thread.
@@ -84,19 +57,9 @@ final class Follower: Sendable {
     }
 
     private func run() {
-        var machine = FollowerMachine(timing: timing, hasUser: client.hasUser, at: .now)
+        var machine = FollowerMachine(timing: context.timing, hasUser: context.client.hasUser, at: .now)
         var work = Work(
-            keeper: ReplicaKeeper(
-                of: replica,
-                lock: lock,
-                client: client,
-                keys: keys,
-                timing: timing,
-                logger: logger,
-                metrics: metrics,
-                storeDescription: storeDescription,
-                troubles: troubles
-            )
+            keeper: ReplicaKeeper(context)
         )
         while !machine.hasStopped {
             var events = next(until: machine.wakeUp, &work)[...]
@@ -112,7 +75,7 @@ final class Follower: Sendable {
     /// Waits for what happens.
     private func next(until time: ContinuousClock.Instant?, _ work: inout Work) -> [FollowerEvent] {
         // The machine waits for something that comes in any case, or for a time.
-        let limit = time.map { Deadline(at: $0) } ?? Deadline(after: timing.heartbeatInterval)
+        let limit = time.map { Deadline(at: $0) } ?? Deadline(after: context.timing.heartbeatInterval)
         switch mailbox.next(until: limit) {
         case nil: return [.time]
         case .event(let event)?: return [event]
@@ -128,9 +91,9 @@ final class Follower: Sendable {
             guard case .ended(let failure?) = piece else { return [.ended(.streamEnded("The member has ended it."))] }
             return [.ended(.streamEnded("\(failure)"))]
         }
-        let delivery = work.receiver.receive(bytes, hasUser: client.hasUser)
+        let delivery = work.receiver.receive(bytes, hasUser: context.client.hasUser)
         var news: [WatchNews] = delivery.isBegun ? [.begun] : []
-        do throws(Trouble) {
+        do throws(Disconnection) {
             try work.keeper.apply(delivery.events)
         } catch {
             return news + [.ended(error)]
@@ -147,19 +110,19 @@ final class Follower: Sendable {
     private func perform(_ action: FollowerAction, _ work: inout Work) -> [FollowerEvent] {
         switch action {
         case .acquireLock:
-            let isAcquired = lock.tryAcquire()
+            let isAcquired = context.lock.tryAcquire()
             if isAcquired {
-                logger.info("This process follows the cluster for the host.")
+                context.logger.info("This process follows the cluster for the host.")
             }
             return [.lock(isAcquired: isAcquired)]
-        case .releaseLock: lock.release()
+        case .releaseLock: context.lock.release()
         case .prepare(let listing):
-            return outcome { () throws(Trouble) in
-                guard lock.isAcquired else { throw .lockLost }
+            return outcome { () throws(Disconnection) in
+                guard context.lock.isAcquired else { throw .lockLost }
                 return .prepared(try work.keeper.prepare(listing: listing))
             }
         case .openWatch(let member, let revision, let connection):
-            return outcome { () throws(Trouble) in
+            return outcome { () throws(Disconnection) in
                 work.stream = try openWatch(from: revision, member: member, connection: connection)
                 work.receiver = WatchReceiver()
                 work.connection = connection
@@ -173,58 +136,58 @@ final class Follower: Sendable {
         case .learnMembers(let member, let connection): learnMembers(from: member, connection: connection)
         case .inspect(let connection): inspect(connection: connection)
         case .confirm(let heartbeat):
-            return outcome { () throws(Trouble) in
+            return outcome { () throws(Disconnection) in
                 try work.keeper.confirm(heartbeat)
                 return work.keeper.known.map { .copied($0) }
             }
         case .remember(let addresses):
-            return outcome { () throws(Trouble) in
+            return outcome { () throws(Disconnection) in
                 try work.keeper.remember(addresses)
                 return work.keeper.known.map { .copied($0) }
             }
-        case .avoid(let member): client.avoid(member)
-        case .discardToken(let refusal): _ = client.discardToken(after: refusal)
-        case .report(let trouble): report(trouble)
+        case .avoid(let member): context.client.avoid(member)
+        case .discardToken(let refusal): _ = context.client.discardToken(after: refusal)
+        case .report(let disconnection): report(disconnection)
         }
         return []
     }
 
-    private func outcome(_ body: () throws(Trouble) -> FollowerEvent?) -> [FollowerEvent] {
-        do throws(Trouble) {
+    private func outcome(_ body: () throws(Disconnection) -> FollowerEvent?) -> [FollowerEvent] {
+        do throws(Disconnection) {
             return try body().map { [$0] } ?? []
         } catch {
             return [.failed(error)]
         }
     }
 
-    private func openWatch(from revision: Int64, member: Int, connection: Int) throws(Trouble) -> any EtcdStream {
+    private func openWatch(from revision: Int64, member: Int, connection: Int) throws(Disconnection) -> any EtcdStream {
         let request = WatchRequest(
-            createRequest: .init(key: keys.prefix, rangeEnd: keys.watchEnd, startRevision: revision)
+            createRequest: .init(key: context.keys.prefix, rangeEnd: context.keys.watchEnd, startRevision: revision)
         )
         do throws(EtcdClient.Failure) {
-            return try client.watch(
+            return try context.client.watch(
                 request,
                 member: member,
-                until: Deadline(after: timing.connectLimit)
+                until: Deadline(after: context.timing.connectLimit)
             ) { [mailbox] piece in
                 mailbox.post(.piece(piece, connection: connection))
             }
         } catch {
-            troubles.record(error, store: storeDescription)
+            context.record(error)
             throw .streamEnded("\(error)")
         }
     }
 
-    private func report(_ trouble: Trouble) {
-        switch trouble {
+    private func report(_ disconnection: Disconnection) {
+        switch disconnection {
         case .replicaDamaged:
-            metrics.damages.increment()
-            logger.warning("This host's copy was damaged or replaced; all of the suite is listed.")
-        case .tokenRefused, .refused: metrics.refusals.increment()
+            context.metrics.damages.increment()
+            context.logger.warning("This host's copy was damaged or replaced; all of the suite is listed.")
+        case .tokenRefused, .refused: context.metrics.refusals.increment()
         default: break
         }
-        metrics.reconnections.increment()
-        logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(trouble)"])
+        context.metrics.reconnections.increment()
+        context.logger.notice("The watch has ended; it is begun again.", metadata: ["reason": "\(disconnection)"])
     }
 
     // MARK: Beside the follower's thread
@@ -244,7 +207,7 @@ final class Follower: Sendable {
         connection: Int
     ) {
         heartbeats.async { [self] in
-            let reader = StoreReader(client: client, keys: keys)
+            let reader = context.reader
             let heartbeat: Heartbeat
             do throws(EtcdClient.Failure) {
                 heartbeat = try reader.heartbeat(
@@ -262,7 +225,7 @@ final class Follower: Sendable {
                 }
                 return
             }
-            metrics.clusterRevision.record(heartbeat.clusterRevision)
+            context.metrics.clusterRevision.record(heartbeat.clusterRevision)
             post(.heartbeat(heartbeat), connection: connection)
         }
     }
@@ -274,11 +237,11 @@ final class Follower: Sendable {
         connection: Int
     ) {
         // Time for all members: some may not be reachable from this host.
-        let longer = Deadline(after: limit * client.memberCount)
+        let longer = Deadline(after: limit * context.client.memberCount)
         do throws(EtcdClient.Failure) {
-            let reader = StoreReader(client: client, keys: keys)
+            let reader = context.reader
             let heartbeat = try reader.heartbeat(of: copy, after: last, from: nil, until: longer)
-            metrics.clusterRevision.record(heartbeat.clusterRevision)
+            context.metrics.clusterRevision.record(heartbeat.clusterRevision)
             post(.heartbeat(heartbeat), connection: connection)
         } catch {
             failHeartbeat(error, connection: connection)
@@ -286,17 +249,17 @@ final class Follower: Sendable {
     }
 
     private func failHeartbeat(_ failure: EtcdClient.Failure, connection: Int) {
-        logger.warning("A heartbeat has failed.", metadata: ["reason": "\(failure)"])
-        troubles.record(failure, store: storeDescription)
-        post(.heartbeatFailed(Trouble(failure)), connection: connection)
+        context.logger.warning("A heartbeat has failed.", metadata: ["reason": "\(failure)"])
+        context.record(failure)
+        post(.heartbeatFailed(Disconnection(failure)), connection: connection)
     }
 
     private func checkMember(_ member: Int, within limit: Duration, connection: Int) {
         memberChecks.async { [self] in
-            let request = EtcdCoding.encode(RangeRequest(key: keys.store, serializable: true, keysOnly: true))
+            let request = EtcdCoding.encode(RangeRequest(key: context.keys.store, serializable: true, keysOnly: true))
             do throws(EtcdClient.Failure) {
                 let _: RangeResponse =
-                    try client.attempt("v3/kv/range", request, member: member, until: Deadline(after: limit))
+                    try context.client.attempt("v3/kv/range", request, member: member, until: Deadline(after: limit))
             } catch {
                 // One that refuses is there.
                 if error.refusal == nil {
@@ -309,7 +272,7 @@ final class Follower: Sendable {
     private func learnMembers(from member: Int, connection: Int) {
         memberLists.async { [self] in
             // Where the member doesn't say, the addresses stay as they are, and it is asked again later.
-            let found = try? client.learnMembers(from: member, until: Deadline(after: timing.grace))
+            let found = try? context.client.learnMembers(from: member, until: Deadline(after: context.timing.grace))
             if let addresses = found ?? nil {
                 post(.members(addresses.map(\.absoluteString).sorted()), connection: connection)
             }
@@ -320,7 +283,7 @@ final class Follower: Sendable {
     private func inspect(connection: Int) {
         inspections.async { [self] in
             let start = ContinuousClock.now
-            let isIntact = replica.isIntactOnDisk ? replica.isIntact : false
+            let isIntact = context.replica.isIntactOnDisk ? context.replica.isIntact : false
             post(.inspected(isIntact: isIntact, took: .now - start), connection: connection)
         }
     }

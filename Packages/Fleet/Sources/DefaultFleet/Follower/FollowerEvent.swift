@@ -20,7 +20,7 @@ enum FollowerEvent: Sendable {
     /// Something has come from a connection, perhaps an earlier one.
     case watch(WatchNews, connection: Int)
     /// What was to be done can't be done.
-    case failed(Trouble)
+    case failed(Disconnection)
     case stop
 }
 
@@ -40,9 +40,9 @@ enum WatchNews: Sendable {
     case begun
     /// A piece of the stream has come; what it has completed was applied.
     case arrived(ReplicaState)
-    case ended(Trouble)
+    case ended(Disconnection)
     case heartbeat(Heartbeat)
-    case heartbeatFailed(Trouble)
+    case heartbeatFailed(Disconnection)
     /// The watched member doesn't answer, while others may.
     case memberSilent
     /// The addresses of the cluster's members.
@@ -67,11 +67,11 @@ enum FollowerAction: Sendable {
     case remember(addresses: [String])
     case avoid(member: Int)
     case discardToken(EtcdRefusal)
-    case report(Trouble)
+    case report(Disconnection)
 }
 
 /// Why a connection has ended, or can't begin.
-enum Trouble: Error, Hashable {
+enum Disconnection: Error, Hashable {
     /// Another process may follow.
     case lockLost
     case streamEnded(String)

@@ -6,7 +6,7 @@
 /// 2. ``Connecting``: the replica is being compared with the cluster, and listed if it has to be. Then it is
 ///    *watching*.
 /// 3. ``Watching``: changes come, and heartbeats show that none is missing.
-/// 4. ``Pausing``: after a trouble, and before the next connection.
+/// 4. ``Pausing``: after a disconnection, and before the next connection.
 ///
 /// A transition is a function of the state, what happens, and the ``Moment``: it asks nobody, and waits for nothing.
 /// ``Follower`` does what it decides.
@@ -125,11 +125,15 @@ struct Course: Sendable {
     }
 
     /// Ends a connection to a member; nil for none.
-    mutating func disconnect(because trouble: Trouble, from member: Int?, at moment: Moment) -> FollowerMachine.Step {
-        var actions: [FollowerAction] = [.closeWatch, .report(trouble)]
+    mutating func disconnect(
+        because disconnection: Disconnection,
+        from member: Int?,
+        at moment: Moment
+    ) -> FollowerMachine.Step {
+        var actions: [FollowerAction] = [.closeWatch, .report(disconnection)]
         var pause: Duration?
         var isMemberAvoided = false
-        switch trouble {
+        switch disconnection {
         case .lockLost:
             actions.append(.releaseLock)
             return FollowerMachine.Step(state: .standby(Standby(wakeUp: moment.now)), actions: actions)

@@ -5,16 +5,8 @@ internal import Logging
 
 /// Changes a host's replica as the cluster has changed its suite; for the follower's thread.
 struct ReplicaKeeper {
-    let replica: Replica
-    let lock: HostLock
-    let client: EtcdClient
-    let reader: StoreReader
-    let keys: SuiteKeys
-    let timing: FollowerTiming
-    let logger: Logger
-    let metrics: FleetMetrics
-    let storeDescription: String
-    let troubles: TroubleRecord
+    let context: FollowerContext
+    private let reader: StoreReader
 
     /// What the replica was when this follower has changed it last, or has begun to watch.
     private(set) var known: ReplicaState?
@@ -24,33 +16,15 @@ struct ReplicaKeeper {
     private var strays: [URL] = []
     private var hasReportedSize = false
 
-    init(
-        of replica: Replica,
-        lock: HostLock,
-        client: EtcdClient,
-        keys: SuiteKeys,
-        timing: FollowerTiming,
-        logger: Logger,
-        metrics: FleetMetrics,
-        storeDescription: String,
-        troubles: TroubleRecord
-    ) {
-        self.replica = replica
-        self.lock = lock
-        self.client = client
-        self.keys = keys
-        self.timing = timing
-        self.logger = logger
-        self.metrics = metrics
-        self.storeDescription = storeDescription
-        self.troubles = troubles
-        reader = StoreReader(client: client, keys: keys)
+    init(_ context: FollowerContext) {
+        self.context = context
+        reader = context.reader
     }
 
     // MARK: A copy of the store
 
     /// Verifies that the replica is a copy of this store, and makes it one if it may.
-    mutating func prepare(listing needsListing: Bool) throws(Trouble) -> Preparation {
+    mutating func prepare(listing needsListing: Bool) throws(Disconnection) -> Preparation {
         let asked = ContinuousClock.now
         let found: StoreStatus
         let succession: Succession
@@ -58,7 +32,7 @@ struct ReplicaKeeper {
         do throws(EtcdClient.Failure) {
             defer { noteStrays() }
             (found, succession) = try look()
-            if succession != .same || found.identity != replica.state?.identity {
+            if succession != .same || found.identity != context.replica.state?.identity {
                 // A wrong bit in an answer looks like another store. The same member is asked: the others may be
                 // silent.
                 let (again, sameSuccession) = try look()
@@ -66,18 +40,18 @@ struct ReplicaKeeper {
                     throw .unintelligible("Two looks at the store's identity have found different things.")
                 }
             }
-            let isComplete = !needsListing && replica.isIntact == true && replica.isIntactOnDisk
+            let isComplete = !needsListing && context.replica.isIntact == true && context.replica.isIntactOnDisk
             if succession == .new || succession == .same && !isComplete {
                 listing = try reader.list(continuing: &partial)
             }
         } catch {
-            logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
-            troubles.record(error, store: storeDescription)
-            throw Trouble(error)
+            context.logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
+            context.record(error)
+            throw Disconnection(error)
         }
         switch succession {
         case .uninitialized:
-            logger.warning("The suite has no store identity in the cluster. Call initialize() once.")
+            context.logger.warning("The suite has no store identity in the cluster. Call initialize() once.")
             throw .uninitialized
         case .replaced(let reason):
             noteReplacement(because: reason)
@@ -86,7 +60,7 @@ struct ReplicaKeeper {
         }
         guard let identity = found.identity else { throw .uninitialized }
         do {
-            var state = replica.state
+            var state = context.replica.state
             if let listing {
                 let found = ReplicaState(
                     revision: listing.revision,
@@ -96,15 +70,15 @@ struct ReplicaKeeper {
                     addresses: state?.addresses ?? [],
                     ignoredKeys: listing.ignoredKeys
                 )
-                state = try replica.replaceContents(with: listing.values, state: found)
+                state = try context.replica.replaceContents(with: listing.values, state: found)
                 report(listing.malformed)
-                metrics.listings.increment()
-                logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
+                context.metrics.listings.increment()
+                context.logger.info("All of the suite was listed.", metadata: ["revision": "\(listing.revision)"])
             } else if let before = state, before.identity != identity || before.replacement != nil {
                 var after = before
                 after.identity = identity
                 after.replacement = nil
-                state = try replica.apply([:], from: before, to: after)
+                state = try context.replica.apply([:], from: before, to: after)
             }
             known = state
             try advance(to: found)
@@ -113,15 +87,15 @@ struct ReplicaKeeper {
         }
         reportSize()
         // One that has just answered.
-        let member = client.preferredMember
+        let member = context.client.preferredMember
         guard let copy = known else { throw .streamEnded("The replica can't be read.") }
         return Preparation(found: found, asked: asked, member: member, copy: copy)
     }
 
     /// Compares the replica with what the cluster has.
     private func look() throws(EtcdClient.Failure) -> (StoreStatus, Succession) {
-        let found = try reader.status(until: Deadline(after: timing.connectLimit))
-        let state = replica.state
+        let found = try reader.status(until: Deadline(after: context.timing.connectLimit))
+        let state = context.replica.state
         var trace = TraceResult.unknown
         if let latest = state?.latest {
             trace = try reader.find(latest)
@@ -137,38 +111,38 @@ struct ReplicaKeeper {
         guard let before = known, before.revision < found.revision, before.isCurrent(with: found) else { return }
         var after = before
         after.revision = found.revision
-        known = try replica.apply([:], from: before, to: after)
-        metrics.revision.record(found.revision)
+        known = try context.replica.apply([:], from: before, to: after)
+        context.metrics.revision.record(found.revision)
     }
 
     /// Keeps what the replica has, refuses writes, and reports it, once.
     private func noteReplacement(because reason: String) {
-        guard let before = replica.state, before.replacement != reason else { return }
+        guard let before = context.replica.state, before.replacement != reason else { return }
         var state = before
         state.replacement = reason
         do {
-            _ = try replica.apply([:], from: before, to: state)
+            _ = try context.replica.apply([:], from: before, to: state)
         } catch {
-            logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
+            context.logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
         }
-        logger.error("The store was replaced.", metadata: ["reason": "\(reason)"])
-        DefaultsDiagnostics.report(.storeReplaced, .storeReplaced(because: reason, store: storeDescription))
+        context.logger.error("The store was replaced.", metadata: ["reason": "\(reason)"])
+        DefaultsDiagnostics.report(.storeReplaced, .storeReplaced(because: reason, store: context.storeDescription))
     }
 
     // MARK: Changes
 
     /// Applies events, those of one revision together.
-    mutating func apply(_ events: [WatchEvent]) throws(Trouble) {
+    mutating func apply(_ events: [WatchEvent]) throws(Disconnection) {
         for transaction in events[...].chunked(by: \.revision) {
             guard let before = known, let revision = transaction.first?.revision else { continue }
-            guard !transaction.contains(where: { $0.key == keys.store }) else { throw .identityChanged }
+            guard !transaction.contains(where: { $0.key == context.keys.store }) else { throw .identityChanged }
             // It may come again after a listing.
             guard revision > before.revision else { continue }
             var state = before
             var changes: [StoreKey: PropertyListValue?] = [:]
             var malformed: [StoreKey: String] = [:]
-            for event in transaction where keys.contains(event.key) {
-                if let key = keys.key(at: event.key) {
+            for event in transaction where context.keys.contains(event.key) {
+                if let key = context.keys.key(at: event.key) {
                     let value = event.text.map(JSONText.storedValue)
                     changes.updateValue(value, forKey: key)
                     if let text = event.text, let value {
@@ -185,23 +159,23 @@ struct ReplicaKeeper {
             }
             state.revision = revision
             do {
-                known = try replica.apply(changes, from: before, to: state)
+                known = try context.replica.apply(changes, from: before, to: state)
                 report(malformed)
             } catch is Replica.ChangedByOthers {
                 throw .replicaDamaged
             } catch {
                 throw failure(error)
             }
-            metrics.transactions.increment()
-            metrics.revision.record(revision)
+            context.metrics.transactions.increment()
+            context.metrics.revision.record(revision)
         }
         reportSize()
     }
 
     /// Records that the replica has what a heartbeat has found, after a look whether it is still what this follower has
     /// made it.
-    mutating func confirm(_ heartbeat: Heartbeat) throws(Trouble) {
-        guard lock.isAcquired, replica.state == known else { throw .replicaDamaged }
+    mutating func confirm(_ heartbeat: Heartbeat) throws(Disconnection) {
+        guard context.lock.isAcquired, context.replica.state == known else { throw .replicaDamaged }
         if case .status(let found) = heartbeat.target {
             do {
                 try advance(to: found)
@@ -209,23 +183,23 @@ struct ReplicaKeeper {
                 throw failure(error)
             }
         }
-        lock.confirm(asOf: .now - heartbeat.asOf)
+        context.lock.confirm(asOf: .now - heartbeat.asOf)
         recordStrays()
     }
 
     /// Stores where the cluster's members are, for all processes of the host.
-    mutating func remember(_ addresses: [String]) throws(Trouble) {
+    mutating func remember(_ addresses: [String]) throws(Disconnection) {
         guard let before = known else { return }
         var after = before
         after.addresses = addresses
         do {
-            known = try replica.apply([:], from: before, to: after)
+            known = try context.replica.apply([:], from: before, to: after)
         } catch is Replica.ChangedByOthers {
             throw .replicaDamaged
         } catch {
             throw failure(error)
         }
-        logger.info("The cluster names its members.", metadata: ["addresses": "\(addresses)"])
+        context.logger.info("The cluster names its members.", metadata: ["addresses": "\(addresses)"])
     }
 
     // MARK: Reports
@@ -233,7 +207,8 @@ struct ReplicaKeeper {
     /// Reports texts that can't be read, each once: programs don't find what an operator has typed.
     private func report(_ malformed: [StoreKey: String]) {
         for (key, form) in malformed {
-            DefaultsDiagnostics.report(.readFailed, .malformedText(form, key: key.string, store: storeDescription))
+            let error = DefaultsError.malformedText(form, key: key.string, store: context.storeDescription)
+            DefaultsDiagnostics.report(.readFailed, error)
         }
     }
 
@@ -241,7 +216,7 @@ struct ReplicaKeeper {
     private mutating func reportSize() {
         let isTooLarge = known.map { $0.byteCount > SuiteLimits.bytes } ?? false
         if isTooLarge, !hasReportedSize {
-            logger.warning(
+            context.logger.warning(
                 "The suite is larger than it may be. Writes that make it larger still are refused.",
                 metadata: ["bytes": "\(known?.byteCount ?? 0)", "limit": "\(SuiteLimits.bytes)"]
             )
@@ -250,22 +225,22 @@ struct ReplicaKeeper {
     }
 
     /// A copy that is confirmed has no trouble but endpoints that lead elsewhere.
-    private func recordStrays() {
-        guard !strays.isEmpty else { return troubles.clear() }
+    private mutating func recordStrays() {
+        noteStrays()
+        guard !strays.isEmpty else { return context.troubles.clear() }
         let endpoints = strays.map(\.address).joined(separator: ", ")
         let explanation = """
             These endpoints lead to members of another cluster than most do, and are not used: \(endpoints). Leave them out, or \
             repair those members.
             """
-        let trouble = Freshness.Trouble(cause: .strayMember, explanation: explanation)
-        troubles.record(trouble)
+        context.troubles.record(Freshness.Trouble(cause: .strayMember, explanation: explanation))
     }
 
     private mutating func noteStrays() {
-        let strays = client.strays
-        metrics.strays.record(strays.count)
+        let strays = context.client.strays
+        context.metrics.strays.record(strays.count)
         if strays != self.strays, !strays.isEmpty {
-            logger.error(
+            context.logger.error(
                 "Endpoints lead to members of another cluster than most do; they are not used.",
                 metadata: ["endpoints": "\(strays.map(\.address).joined(separator: ", "))"]
             )
@@ -273,9 +248,9 @@ struct ReplicaKeeper {
         self.strays = strays
     }
 
-    private func failure(_ error: any Error) -> Trouble {
-        logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
-        troubles.record(.init(cause: .copy, explanation: "This host's copy can't be changed. \(error)"))
+    private func failure(_ error: any Error) -> Disconnection {
+        context.logger.error("The replica can't be changed.", metadata: ["reason": "\(error)"])
+        context.troubles.record(.init(cause: .copy, explanation: "This host's copy can't be changed. \(error)"))
         return .streamEnded("\(error)")
     }
 }

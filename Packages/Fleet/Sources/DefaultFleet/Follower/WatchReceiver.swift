@@ -11,7 +11,7 @@ struct WatchReceiver: Sendable {
         /// Of complete transactions, in their order.
         var events: [WatchEvent] = []
         /// Why nothing more comes after the events; nil while more may come.
-        var end: Trouble?
+        var end: Disconnection?
     }
 
     mutating func receive(_ bytes: [UInt8], hasUser: Bool) -> Delivery {

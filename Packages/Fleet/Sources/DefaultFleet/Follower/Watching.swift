@@ -20,7 +20,7 @@ struct Watching: Sendable {
 
     /// What a heartbeat has found, and how long nothing may arrive until the replica has it.
     ///
-    /// There is no limit for all of it: the link may be slow.
+    /// All of it may take any time: the link may be slow.
     struct Goal: Sendable {
         var heartbeat: Heartbeat
         var silence: Duration
@@ -68,11 +68,11 @@ struct Watching: Sendable {
     func step(_ event: FollowerEvent, at moment: Moment, course: inout Course) -> FollowerMachine.Step {
         var next = self
         switch event {
-        case .failed(let trouble): return course.disconnect(because: trouble, from: member, at: moment)
+        case .failed(let disconnection): return course.disconnect(because: disconnection, from: member, at: moment)
         case .copied(let copy): next.copy = copy
         case .watch(let news, connection):
-            if let trouble = next.note(news, at: moment, course: &course) {
-                return course.disconnect(because: trouble, from: member, at: moment)
+            if let disconnection = next.note(news, at: moment, course: &course) {
+                return course.disconnect(because: disconnection, from: member, at: moment)
             }
             if case .members(let addresses) = news, addresses != copy.addresses {
                 return FollowerMachine.Step(state: .watching(next), actions: [.remember(addresses: addresses)])
@@ -83,7 +83,7 @@ struct Watching: Sendable {
     }
 
     /// Takes in what has come; the result is why the connection has to end.
-    private mutating func note(_ news: WatchNews, at moment: Moment, course: inout Course) -> Trouble? {
+    private mutating func note(_ news: WatchNews, at moment: Moment, course: inout Course) -> Disconnection? {
         let now = moment.now
         switch news {
         case .begun:
@@ -95,7 +95,7 @@ struct Watching: Sendable {
             self.copy = copy
             lastPiece = now
             lastArrival = now
-        case .ended(let trouble): return trouble
+        case .ended(let disconnection): return disconnection
         case .heartbeat(let heartbeat):
             isHeartbeatUnderway = false
             nextHeartbeat = now + Self.heartbeatPause(course.timing, moment)
@@ -110,9 +110,9 @@ struct Watching: Sendable {
             isHeartbeatUnderway = false
             // A link that loses packets, or is full of changes, fails one and delivers the next.
             nextHeartbeat = now + course.timing.retryInterval
-        case .heartbeatFailed(let trouble):
+        case .heartbeatFailed(let disconnection):
             // The member goes on delivering to a user whose permission was revoked.
-            return trouble
+            return disconnection
         case .memberSilent:
             // A link that is full of changes may delay the answer.
             return now - lastPiece < course.grace ? nil : .memberSilent

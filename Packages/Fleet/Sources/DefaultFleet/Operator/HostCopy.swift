@@ -20,20 +20,10 @@ package struct HostCopy: Sendable {
 
     /// Where ``EtcdDefaults`` puts the copy of a suite; nil for a user without a home directory.
     ///
-    /// It is found without opening a suite there, which would create it.
+    /// A suite that is opened there would be created; asked for its directory, the standard one isn't opened.
     package static func usualURL(ofSuite name: String) -> URL? {
-        #if canImport(Darwin)
-        let folder = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
-        #else
-        let environment = ProcessInfo.processInfo.environment
-        let folder: URL? =
-            if let path = environment["XDG_CONFIG_HOME"], path.hasPrefix("/") {
-                URL(fileURLWithPath: path, isDirectory: true)
-            } else {
-                environment["HOME"].map { URL(fileURLWithPath: $0).appendingPathComponent(".config") }
-            }
-        #endif
-        return folder?.appendingPathComponent(name + ".fleet.defaults", isDirectory: true)
+        let folder = (try? FileDefaults.standard.url)?.deletingLastPathComponent()
+        return folder?.appendingPathComponent(EtcdDefaults.replicaName(ofSuite: name) + ".defaults", isDirectory: true)
     }
 
     var state: ReplicaState? { replica.state }

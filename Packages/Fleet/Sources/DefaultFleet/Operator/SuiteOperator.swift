@@ -114,11 +114,11 @@ extension SuiteOperator {
                 // Others have changed what an earlier attempt may have made, or what it has to find.
                 isOver = !isLooking
             } catch {
-                failure = error
+                failure = error.orEarlier(failure)
                 isOver = !error.isTemporary
                 mayBeMade = mayBeMade || !isLooking && !error.isDefinite
                 client.avoid(member)
-                member = (member + 1) % client.memberCount
+                member = client.member(after: member)
             }
             isLooking = mayBeMade && !isLooking
             guard !isOver, backoff.wait(until: limit) else {
@@ -175,8 +175,8 @@ extension SuiteOperator {
         if let state {
             try check(found, against: state)
         }
-        guard found.identity == nil else { return false }
         try verifyEndpoints()
+        guard found.identity == nil else { return false }
         return try putIdentity(StoreIdentity(), if: .absent(keys.store))
     }
 

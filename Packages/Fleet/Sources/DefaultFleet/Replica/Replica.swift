@@ -139,11 +139,11 @@ struct Replica: Sendable {
 }
 
 /// How large a suite may be.
-enum SuiteLimits {
+package enum SuiteLimits {
     /// All keys and texts together, in bytes: 32 MiB.
     ///
     /// A member keeps several times as much in memory, and each host has all of it.
-    static let bytes = 32 << 20
+    package static let bytes = 32 << 20
 }
 
 /// What the cluster's suite was at one revision, in short.

@@ -28,7 +28,11 @@ final class TroubleRecord: Sendable {
 
     /// Records what the follower has run into.
     func record(_ trouble: Freshness.Trouble) {
-        recorded.withLock { $0 = trouble }
+        let isNew = recorded.withLock { recorded in
+            defer { recorded = trouble }
+            return recorded != trouble
+        }
+        guard isNew else { return }
         let content = "\(trouble.cause.rawValue) \(trouble.explanation)"
         var bytes = Array(content.utf8.prefix(Self.size - 32).map { $0 == UInt8(ascii: "\n") ? UInt8(ascii: " ") : $0 })
         // Half of a character is no text, and a space at the end would be taken for the rest of the file.

@@ -72,10 +72,12 @@ final class EtcdClient: Sendable {
         var backoff = Backoff()
         var member = member ?? preferredMember
         var mayHaveBeenSeen = false
+        var telling: Failure?
         while true {
             do {
                 return try attempt(path, body, member: member, until: deadline)
             } catch {
+                telling = error.orEarlier(telling)
                 switch error {
                 case .refused(let refusal) where !refusal.isTemporary: throw error
                 case .unanswered: mayHaveBeenSeen = true
@@ -84,10 +86,11 @@ final class EtcdClient: Sendable {
                 avoid(member)
                 member = self.member(after: member)
                 guard backoff.wait(until: deadline) else {
-                    if mayHaveBeenSeen, case .notSent(let reason) = error {
+                    let failure = telling ?? error
+                    if mayHaveBeenSeen, case .notSent(let reason) = failure {
                         throw .unanswered(reason)
                     }
-                    throw error
+                    throw failure
                 }
             }
         }
@@ -260,6 +263,12 @@ extension EtcdClient.Failure: CustomStringConvertible {
         case .replaced: false
         case .refused(let refusal): refusal.isTemporary
         }
+    }
+
+    /// The failure to report after several attempts: that a member has refused says more than that another one can't be
+    /// reached.
+    func orEarlier(_ earlier: Self?) -> Self {
+        if case .notSent = self, let earlier, earlier.refusal != nil { earlier } else { self }
     }
 
     var refusal: EtcdRefusal? {

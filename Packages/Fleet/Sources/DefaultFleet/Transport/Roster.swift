@@ -2,9 +2,9 @@ internal import Foundation
 
 /// The members that requests can be sent to, and the clusters that they belong to, as they have said themselves.
 ///
-/// An endpoint may lead to a member of another cluster: one that was started anew with a wrong configuration, for
-/// example. Its answers look like those of a cluster that has lost its contents. So the endpoints decide which cluster
-/// is meant, and the others are avoided. Members that the cluster names beside them are asked when none of the
+/// An endpoint may lead to a member of another cluster: one that was started again with a wrong configuration,
+/// for example. Its answers look like those of a cluster that has lost its contents. So the endpoints decide which
+/// cluster is meant, and the others are avoided. Members that the cluster names beside them are asked when none of the
 /// endpoints is left, so a cluster may move to other addresses.
 struct Roster: Sendable {
     /// One address of a member.

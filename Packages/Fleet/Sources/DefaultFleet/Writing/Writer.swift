@@ -103,10 +103,12 @@ final class Writer {
                     continue
                 default: break
                 }
+                let failure = error.orEarlier(attempts.failure)
+                attempts.failure = failure
                 guard error.isTemporary, attempts.turnToNextMember(of: client, until: deadline) else {
                     throw attempts.mayHaveTakenEffect
-                        ? .outcomeUnknown(after: error, store: storeDescription, key: key)
-                        : .failed(error, store: storeDescription, key: key)
+                        ? .outcomeUnknown(after: failure, store: storeDescription, key: key)
+                        : .failed(failure, store: storeDescription, key: key)
                 }
             }
         }
@@ -195,6 +197,8 @@ private struct Attempts {
     private(set) var member: Int
     /// Whether one may have taken effect without an answer, or may still do so.
     var mayHaveTakenEffect = false
+    /// The one to report; see ``EtcdClient/Failure/orEarlier(_:)``.
+    var failure: EtcdClient.Failure?
     private var backoff = Backoff(from: .milliseconds(10))
 
     init(first member: Int) {

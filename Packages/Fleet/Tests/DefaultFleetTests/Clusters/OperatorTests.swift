@@ -152,6 +152,7 @@ extension ClusterTests {
                     try Data([0xFF]).write(to: file)
                     #expect(try await agent("set", "text", "--from", file.path, code: 65).contains("UTF-8"))
                     try await agent("set", "text", "--from", file.path + "-missing", code: 65)
+                    #expect(try await agent("set", "text", "--from", "/dev/zero", code: 65).contains("more than"))
                     try await agent("set", "text", "--from", file.path, "value", code: 64)
                 }
             }

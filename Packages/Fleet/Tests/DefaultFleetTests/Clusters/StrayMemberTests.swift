@@ -59,6 +59,11 @@ extension ClusterTests {
                         try await eventually("the other member is named") {
                             host.store.client.strays == other.endpoints
                         }
+                        try await eventually("those who look at the host are told of it") {
+                            let trouble = host.store.freshness.trouble
+                            return trouble?.cause == .strayMember
+                                && trouble?.explanation.contains(other.endpoints[0].address) == true
+                        }
                     }
                     // Again, with a copy.
                     for host in hosts {

@@ -57,10 +57,10 @@ private struct World {
         pending.append((now + delay, event))
     }
 
-    static let endings: [Trouble] = [
+    static let endings: [Disconnection] = [
         .streamEnded("a test"), .compacted, .identityChanged, .replicaDamaged, .tokenRefused(.tooLarge),
     ]
-    static let obstacles: [Trouble] = [
+    static let obstacles: [Disconnection] = [
         .streamEnded("a test"), .refused("a test"), .replaced, .uninitialized, .lockLost,
     ]
 
@@ -77,8 +77,8 @@ private struct World {
         case .prepare(let listing):
             #expect(hasLock && openConnection == nil, "It prepares with a connection, or without the lock.")
             #expect(listing || !mustList, "It forgets that all has to be listed.")
-            if chance(troubles * 0.4), let trouble = Self.obstacles.randomElement(using: &generator) {
-                answer(.failed(trouble))
+            if chance(troubles * 0.4), let disconnection = Self.obstacles.randomElement(using: &generator) {
+                answer(.failed(disconnection))
             } else {
                 listings += listing ? 1 : 0
                 copyRevision = listing ? revision : copyRevision
@@ -123,8 +123,8 @@ private struct World {
         case .remember: answer(.copied(copy), upTo: .zero)
         case .avoid: break
         case .discardToken: #expect(openConnection == nil)
-        case .report(let trouble):
-            switch trouble {
+        case .report(let disconnection):
+            switch disconnection {
             case .compacted, .identityChanged, .replicaDamaged: mustList = true
             default: break
             }
@@ -159,8 +159,8 @@ private struct World {
                 copyRevision = revision
                 answer(.watch(.arrived(copy), connection: openConnection), upTo: .milliseconds(10))
             }
-            if chance(troubles * 0.05), let trouble = Self.endings.randomElement(using: &generator) {
-                answer(.watch(.ended(trouble), connection: openConnection))
+            if chance(troubles * 0.05), let disconnection = Self.endings.randomElement(using: &generator) {
+                answer(.watch(.ended(disconnection), connection: openConnection))
             }
         }
         // What comes from a connection that has ended changes nothing.
