@@ -40,8 +40,8 @@ extension UserDefaults {
     }
 
     subscript<Value>(key: OwnKey<Value>) -> Value? {
-        get { object(forKey: key.storedName) as? Value }
-        set { set(newValue, forKey: key.storedName) }
+        get { object(forKey: key.name) as? Value }
+        set { set(newValue, forKey: key.name) }
     }
 
     subscript<Value>(key: Key, as type: Value.Type) -> Value? { object(forKey: key.rawValue) as? Value }
