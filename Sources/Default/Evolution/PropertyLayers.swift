@@ -14,7 +14,7 @@ internal import Foundation
 //    (``PropertyLayers/effective(own:registered:default:)``).
 // 3. Only when that fails the layers are added one after the other, to find out which of them can't be used, and where.
 // 4. A write compares the new value's fields with the effective ones, and stores those that the caller has changed or
-//    that were stored before (``PropertyLayers/fieldsToStore(_:own:effective:)``).
+//    that were stored before (``PropertyLayers/changes(to:own:effective:registered:)``).
 
 /// What the sources of a store say about one settings type at one time, property by property.
 final class PropertyLayers: @unchecked Sendable {
@@ -30,12 +30,6 @@ final class PropertyLayers: @unchecked Sendable {
         var otherReadings: Fields = [:]
     }
 
-    /// A value, and its fields as the type encodes them.
-    struct Effective {
-        let value: any Decodable
-        let fields: Fields
-    }
-
     /// The settings type and its predecessors, newest first.
     let chain: [StoredType]
     private let identifiers: [String]
@@ -49,6 +43,8 @@ final class PropertyLayers: @unchecked Sendable {
     private(set) var below: [Layer] = []
     /// The layers above it, the lowest first.
     private(set) var above: [Layer] = []
+    /// The names that the default value or a layer below what is stored has a value for.
+    private var namesBelow: Set<String> = []
     /// For a type that counts as a whole: the values of the layers, the highest first.
     private var wholeAbove: [any Decodable] = []
     private var wholeBelow: [any Decodable] = []
@@ -83,6 +79,12 @@ final class PropertyLayers: @unchecked Sendable {
             below = snapshot.below.reversed().compactMap { fields(of: $0) }
             above = snapshot.above.reversed().compactMap { fields(of: $0) }
         }
+        namesBelow = below.reduce(Self.names(in: defaultFields ?? [:], and: [])) { Self.names(in: $1.fields, and: $0) }
+    }
+
+    /// Some names, and those of the fields that aren't nil.
+    private static func names(in fields: Fields, and names: Set<String>) -> Set<String> {
+        names.union(fields.lazy.filter { !$0.value.mayBeNull }.map(\.key))
     }
 
     /// Whether no source says anything about the type.
@@ -338,7 +340,8 @@ final class PropertyLayers: @unchecked Sendable {
 
     // MARK: Reading
 
-    private func encode(_ value: any Decodable) -> Fields? {
+    /// The fields of a value as the type encodes them; nil if it can't be encoded.
+    func encode(_ value: any Decodable) -> Fields? {
         guard let value = value as? any Encodable else { return nil }
         return (try? coder.encodeTopLevel(value)).flatMap { StoredTree.parse($0)?.tree.fields }
     }
@@ -347,7 +350,8 @@ final class PropertyLayers: @unchecked Sendable {
         try coder.decodeTopLevel(anyOf: newest.type, from: data)
     }
 
-    private func decode(_ fields: Fields) throws -> any Decodable {
+    /// The value of some fields.
+    func decode(_ fields: Fields) throws -> any Decodable {
         guard let data = StoredTree.object(fields).data(in: format) else { throw UnexpectedValue() }
         return try decode(data)
     }
@@ -363,7 +367,7 @@ final class PropertyLayers: @unchecked Sendable {
         own: Fields?,
         registered: Fields?,
         default initial: (any Encodable)? = nil
-    ) -> Effective? {
+    ) -> (any Decodable)? {
         var start = defaultFields
         if let initial { start = (try? coder.encodeTopLevel(initial)).flatMap { StoredTree.parse($0)?.tree.fields } }
         let stored = DefaultsOrigin(.stored, name: context.store ?? "")
@@ -371,21 +375,17 @@ final class PropertyLayers: @unchecked Sendable {
             (registered.map { [Layer(origin: DefaultsOrigin(.registered, name: "registered"), fields: $0)] } ?? [])
             + below + (own.map { [Layer(origin: stored, fields: $0)] } ?? []) + above
         if let value = try? decode(all.reduce(start ?? [:]) { $0.merging($1.fields) { $1 } }) {
-            return effective(value)
+            return value
         }
         if start == nil {
             let other = all.reduce([:]) { $0.merging($1.fields) { $1 }.merging($1.otherReadings) { $1 } }
-            if let value = try? decode(other) { return effective(value) }
+            if let value = try? decode(other) { return value }
         }
         return usable(of: all, over: start, initial ?? defaultValue)
     }
 
-    private func effective(_ value: any Decodable) -> Effective {
-        Effective(value: value, fields: encode(value) ?? [:])
-    }
-
     /// Adds one layer after the other, without what can't be used of it; of sources, that is reported.
-    private func usable(of layers: [Layer], over start: Fields?, _ initial: (any Encodable)?) -> Effective? {
+    private func usable(of layers: [Layer], over start: Fields?, _ initial: (any Encodable)?) -> (any Decodable)? {
         var (value, fields) = (initial, start ?? [:])
         for layer in layers {
             let all = fields.merging(layer.fields) { $1 }
@@ -409,8 +409,7 @@ final class PropertyLayers: @unchecked Sendable {
                 report([.init(keys: [], reason: .malformed)], of: layer.origin)
             }
         }
-        guard let value = value as? any Decodable else { return nil }
-        return effective(value)
+        return value as? any Decodable
     }
 
     /// The value of a type that counts as a whole.
@@ -444,6 +443,8 @@ final class PropertyLayers: @unchecked Sendable {
         var fields: Fields?
         /// Whether some of the value's fields are left to other layers.
         var isPartial = false
+        /// Whether the new value is what all layers give together once the fields are stored.
+        var isEffective = true
         /// The mandatory properties that differ in the new value.
         var refused: [MandatoryProperty] = []
     }
@@ -456,27 +457,27 @@ final class PropertyLayers: @unchecked Sendable {
     /// - Parameters:
     ///   - new: The new value's fields.
     ///   - own: What is stored; nil for nothing.
-    ///   - effective: The effective value over the type's own default; nil if there is none.
+    ///   - effective: The fields of the effective value over the type's own default; nil if there is none.
     ///   - registered: What is registered; nil for nothing.
     /// - Returns: The changes.
-    func changes(to new: Fields, own: Fields?, effective: Effective?, registered: Fields?) -> Changes {
+    func changes(to new: Fields, own: Fields?, effective: Fields?, registered: Fields?) -> Changes {
         let stored = own ?? [:]
-        let before = effective?.fields ?? [:]
+        let before = effective ?? [:]
         // A type without a default value is written whole: nobody could read a part without the sources.
         // So is one whose predecessors might take a part for theirs, since no version is recorded.
         let isWhole = defaultFields == nil || chain.count > 1 && !newest.hasVersion
-        let lower = ([defaultFields ?? [:], registered ?? [:]] + below.map(\.fields)).reduce(into: Set<String>()) {
-            for (name, field) in $1 where !field.mayBeNull { $0.insert(name) }
-        }
+        let lower = Self.names(in: registered ?? [:], and: namesBelow)
+        // Now nil are those that had a value, or that nil is stored for. What is stored and unknown to the type is kept
+        // by other means.
+        let isNil = Set(before.keys).union(stored.filter(\.value.mayBeNull).keys).subtracting(new.keys)
         var changes = Changes()
         var fields: Fields = [:]
-        for name in Set(new.keys).union(before.keys).union(stored.keys) {
-            // What is stored and unknown to the type is kept by other means.
-            guard new[name] != nil || before[name] != nil || stored[name]?.mayBeNull == true else { continue }
+        for name in Array(new.keys) + isNil {
             let isSame = isUnchanged(name, new, effective)
             let layer = above.last { $0.fields[name] != nil }
             // Nil is stored as null where a lower layer has a value.
             let value = new[name] ?? (lower.contains(name) ? null : nil)
+            if !isSame, layer != nil { changes.isEffective = false }
             if let layer, layer.origin.kind == .mandatory {
                 if !isSame { changes.refused.append(MandatoryProperty(name: name, origin: layer.origin)) }
                 fields[name] = stored[name] ?? (isWhole ? before[name] : nil)
@@ -493,14 +494,15 @@ final class PropertyLayers: @unchecked Sendable {
         return changes
     }
 
-    /// Whether a property has the same value; values that are written differently may be equal, such as sets.
-    private func isUnchanged(_ name: String, _ new: Fields, _ effective: Effective?) -> Bool {
+    /// Whether a property has the same value; collections that are written differently may be equal, such as sets.
+    private func isUnchanged(_ name: String, _ new: Fields, _ effective: Fields?) -> Bool {
         guard let effective else { return false }
-        if Self.areSame(new[name], effective.fields[name]) { return true }
-        guard let property = new[name], !property.mayBeNull, effective.fields[name] != nil,
-            let after = try? decode(effective.fields.merging([name: property]) { $1 })
+        if Self.areSame(new[name], effective[name]) { return true }
+        guard let property = new[name], let other = effective[name], property.mayBeInOtherOrder(than: other),
+            let before = try? decode(effective),
+            let after = try? decode(effective.merging([name: property]) { $1 })
         else { return false }
-        return ValueSemantics.areInterchangeable(effective.value, after)
+        return ValueSemantics.areInterchangeable(before, after)
     }
 
     /// The format's representation of nil.
@@ -527,6 +529,15 @@ extension DefaultsCoder {
 }
 
 extension StoredTree {
+    /// Whether two values may be the same collection, whose elements or entries are written in any order.
+    fileprivate func mayBeInOtherOrder(than other: StoredTree) -> Bool {
+        switch (self, other) {
+        case (.object(let fields), .object(let others)): fields.count == others.count
+        case (.array(let elements), .array(let others)): elements.count == others.count
+        default: false
+        }
+    }
+
     /// Whether two values are written alike, apart from nil and the order of fields.
     func isWritten(as other: StoredTree) -> Bool {
         switch (self, other) {

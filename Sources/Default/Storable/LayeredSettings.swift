@@ -13,17 +13,34 @@ struct LayeredSettings {
     /// The key of the call; nil for the type's own.
     let key: String?
     let store: any DefaultsStore
-    private let layers: PropertyLayers
-    private let identifiers: [String]
+    private let memory: Memory
 
-    /// What is remembered as long as the sources say the same: the layers of a type, and the value that was read last.
+    private var layers: PropertyLayers { memory.layers }
+    private var identifiers: [String] { memory.identifiers }
+
+    /// What is remembered as long as the sources say the same: the layers of a type, the value that was read last, and
+    /// what was written last.
     final class Memory: Sendable {
         fileprivate let layers: PropertyLayers
+        /// The keys that settings may be under, the present one first.
         fileprivate let identifiers: [String]
-        fileprivate let last = Locked<(any AnyObject & Sendable)?>(nil)
+        fileprivate let lastRead = Locked<(any AnyObject & Sendable)?>(nil)
+        fileprivate let lastWrite = Locked<LastWrite?>(nil)
 
-        fileprivate init(_ layers: PropertyLayers, _ identifiers: [String]) {
-            (self.layers, self.identifiers) = (layers, identifiers)
+        fileprivate init(
+            of type: any DefaultStorable.Type,
+            under identifiers: [String],
+            in snapshot: SourceSnapshot,
+            of store: any DefaultsStore
+        ) {
+            self.identifiers = identifiers
+            layers = PropertyLayers(
+                StoredType.chain(of: type),
+                under: identifiers,
+                default: type.anyDefault,
+                in: snapshot,
+                ErrorContext(identifiers[0], type, in: store)
+            )
         }
     }
 
@@ -45,6 +62,17 @@ struct LayeredSettings {
         }
     }
 
+    /// What was written last, whose bytes need not be read again.
+    fileprivate struct LastWrite: @unchecked Sendable {
+        // Nobody changes its trees.
+        let data: Data
+        let isPartial: Bool
+        /// The properties in the bytes.
+        let own: PropertyLayers.Fields
+        /// Those of the value that all layers give together.
+        let effective: PropertyLayers.Fields
+    }
+
     /// The layers of a type; nil where no source speaks about it.
     ///
     /// - Parameters:
@@ -58,17 +86,15 @@ struct LayeredSettings {
         forKey key: String?,
         includesPartial: Bool = false
     ) {
-        let memory = Self.memory(of: type, in: store, forKey: key)
         (self.type, self.key, self.store) = (type, key, store)
-        if let memory {
-            (layers, identifiers) = (memory.layers, memory.identifiers)
+        if let memory = Self.memory(of: type, in: store, forKey: key) {
+            self.memory = memory
             return
         }
         guard includesPartial else { return nil }
         let identifiers = key.map { [$0] } ?? type.identifiers
         guard Self.isPartial(under: identifiers, in: store) else { return nil }
-        self.identifiers = identifiers
-        layers = Self.layers(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
+        memory = Memory(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
     }
 
     /// What is remembered of a type; nil where no source has anything under its names.
@@ -93,24 +119,9 @@ struct LayeredSettings {
             if key == nil { snapshot.remembered.withLock { $0[id] = Silence.shared } }
             return nil
         }
-        let memory = Memory(layers(of: type, under: identifiers, in: snapshot, of: store), identifiers)
+        let memory = Memory(of: type, under: identifiers, in: snapshot, of: store)
         snapshot.remembered.withLock { $0[id] = memory }
         return memory
-    }
-
-    private static func layers(
-        of type: any DefaultStorable.Type,
-        under identifiers: [String],
-        in snapshot: SourceSnapshot,
-        of store: any DefaultsStore
-    ) -> PropertyLayers {
-        PropertyLayers(
-            StoredType.chain(of: type),
-            under: identifiers,
-            default: type.anyDefault,
-            in: snapshot,
-            ErrorContext(identifiers[0], type, in: store)
-        )
     }
 
     /// Whether a part of a value is stored under the first of some keys that has one.
@@ -144,8 +155,8 @@ struct LayeredSettings {
     )? {
         if layers.isOneValue { return layers.wholeValue(own: own?.value) as? any DefaultStorable }
         let initial = own == nil ? initial : nil
-        let found = layers.effective(own: ownFields(own), registered: registeredFields(), default: initial)
-        return found?.value as? any DefaultStorable
+        let value = layers.effective(own: ownFields(own), registered: registeredFields(), default: initial)
+        return value as? any DefaultStorable
     }
 
     /// The value of all layers.
@@ -155,6 +166,11 @@ struct LayeredSettings {
     /// - Returns: The value; nil when no layer says enough.
     /// - Throws: What reading the stored value throws.
     func find(default initial: (any DefaultStorable)? = nil) throws(DefaultsError) -> StoredSettings? {
+        if let last = lastWrite(), let value = try? layers.decode(last.effective) as? any DefaultStorable {
+            let form = StoredForm.absent(of: layers.chain[0])
+            let access = type.access(key, in: store)
+            return StoredSettings(access: access, value: value, form: form, data: last.data, version: nil)
+        }
         let own = try StoredSettings.findOwn(type, in: store, forKey: key)
         guard let value = value(over: own, default: initial) else { return own }
         return StoredSettings(value, over: own, type.access(key, in: store))
@@ -177,22 +193,40 @@ struct LayeredSettings {
         let isPartial: Bool
         /// The mandatory properties that differ in the new value.
         let refused: [MandatoryProperty]
+        /// Whether the bytes that are replaced were written by this process, and so are of this type alone.
+        let replacesLastWrite: Bool
+        /// What can be remembered once the bytes are stored; nil for nothing.
+        fileprivate let write: LastWrite?
     }
 
     /// Finds out what to store for a new value, under the lock.
     func storing(_ data: Data) -> Storing {
         guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
-            return Storing(data: data, isPartial: false, refused: [])
+            return Storing(data: data, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
-        // What can't be read counts as nothing; it is quarantined.
-        let own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
+        let last = lastWrite()
         let registered = registeredFields()
-        let effective = layers.effective(own: own, registered: registered)
+        let own: PropertyLayers.Fields?
+        let effective: PropertyLayers.Fields?
+        if let last {
+            (own, effective) = (last.own, last.effective)
+        } else {
+            // What can't be read counts as nothing; it is quarantined.
+            own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
+            effective = layers.effective(own: own, registered: registered).flatMap { layers.encode($0) }
+        }
         let changes = layers.changes(to: new, own: own, effective: effective, registered: registered)
+        let bytes = changes.fields.flatMap { layers.data(of: $0) }
+        var write: LastWrite?
+        if changes.isEffective, registered == nil, let fields = changes.fields, let bytes {
+            write = LastWrite(data: bytes, isPartial: changes.isPartial, own: fields, effective: new)
+        }
         return Storing(
-            data: changes.fields.flatMap { layers.data(of: $0) },
+            data: bytes,
             isPartial: changes.isPartial,
-            refused: changes.refused
+            refused: changes.refused,
+            replacesLastWrite: last != nil,
+            write: write
         )
     }
 
@@ -208,13 +242,13 @@ struct LayeredSettings {
     ) -> [DefaultsOrigin] {
         if let layered = LayeredSettings(type, in: store, forKey: nil) { return layered.origins(ofProperty: name) }
         // No source: what is stored and what is registered.
-        let layers = layers(of: type, under: type.identifiers, in: SourceSnapshot(above: [], below: []), of: store)
-        return LayeredSettings(type, store, layers).origins(ofProperty: name)
+        let silence = SourceSnapshot(above: [], below: [])
+        let memory = Memory(of: type, under: type.identifiers, in: silence, of: store)
+        return LayeredSettings(type, store, memory).origins(ofProperty: name)
     }
 
-    private init(_ type: any DefaultStorable.Type, _ store: any DefaultsStore, _ layers: PropertyLayers) {
-        (self.type, self.store, self.layers) = (type, store, layers)
-        (key, identifiers) = (nil, type.identifiers)
+    private init(_ type: any DefaultStorable.Type, _ store: any DefaultsStore, _ memory: Memory) {
+        (self.type, key, self.store, self.memory) = (type, nil, store, memory)
     }
 
     private func origins(ofProperty name: String) -> [DefaultsOrigin] {
@@ -225,34 +259,19 @@ struct LayeredSettings {
 
 // MARK: Remembered values
 
-extension LayeredSettings {
-    fileprivate static func ownValue(under identifiers: [String], in store: any DefaultsStore) -> PropertyListValue? {
+extension LayeredSettings.Memory {
+    /// Whether a value is registered for the settings, which may change at any time.
+    fileprivate func isRegistered(in store: any DefaultsStore) -> Bool {
+        identifiers.contains { store.registeredValue(forKey: $0) != nil }
+    }
+
+    fileprivate func ownValue(in store: any DefaultsStore) -> PropertyListValue? {
         for identifier in identifiers {
             if let value = store.ownValue(forKey: identifier) { return value }
         }
         return nil
     }
 
-    /// Remembers a value that was read, and lets reads share it if it was read twice and nobody can tell.
-    func remember(_ value: any DefaultStorable) {
-        // A version is recorded beside the bytes, and what is registered may change: neither is looked at again.
-        guard type.remembersDecodedValues, type.schemaVersion == 0, registeredFields() == nil else { return }
-        guard let memory = Self.memory(of: type, in: store, forKey: key), memory.layers === layers else { return }
-        func remember<Settings: DefaultStorable>(_ value: Settings) {
-            let own = Self.ownValue(under: identifiers, in: store)
-            let last = memory.last.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
-            let isShared = last.map { last in
-                last.own.isSame(as: own) && ValueSemantics.areInterchangeable(last.value, value)
-            }
-            let new = LastRead(own: own, value: value, isShared: isShared ?? false)
-            // The value before is released without the lock.
-            _ = memory.last.exchange(new)
-        }
-        remember(value)
-    }
-}
-
-extension LayeredSettings.Memory {
     /// The value that was read last, if everything it depends on is the same.
     ///
     /// - Throws: ``FastPathUnavailable`` if it has to be found.
@@ -260,13 +279,52 @@ extension LayeredSettings.Memory {
         as type: Settings.Type,
         in store: any DefaultsStore
     ) throws(FastPathUnavailable) -> Settings {
-        guard let last = last.withLock({ $0 }) else { throw FastPathUnavailable() }
+        guard let last = lastRead.withLock({ $0 }) else { throw FastPathUnavailable() }
         // The memory is that of the type.
         let known = unsafeDowncast(last, to: LayeredSettings.LastRead<Settings>.self)
         guard known.isShared, store.registeredValue(forKey: identifiers[0]) == nil,
-            known.own.isSame(as: LayeredSettings.ownValue(under: identifiers, in: store))
+            known.own.isSame(as: ownValue(in: store))
         else { throw FastPathUnavailable() }
         return known.value
+    }
+}
+
+extension LayeredSettings {
+    /// Whether anything is remembered of the type: a version is recorded beside the bytes, which may be of a
+    /// predecessor without one, and neither is looked at again.
+    private var isRemembered: Bool {
+        type.remembersDecodedValues && type.schemaVersion == 0 && !memory.isRegistered(in: store)
+    }
+
+    /// Remembers a value that was read, and lets reads share it if it was read twice and nobody can tell.
+    func remember(_ value: any DefaultStorable) {
+        guard isRemembered else { return }
+        func remember<Settings: DefaultStorable>(_ value: Settings) {
+            let own = memory.ownValue(in: store)
+            let last = memory.lastRead.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
+            let isShared = last.map { last in
+                last.own.isSame(as: own) && ValueSemantics.areInterchangeable(last.value, value)
+            }
+            let new = LastRead(own: own, value: value, isShared: isShared ?? false)
+            // The value before is released without the lock.
+            _ = memory.lastRead.exchange(new)
+        }
+        remember(value)
+    }
+
+    /// Remembers a write once it is stored, unless the bytes got more than the layers' part of the value.
+    func remember(_ storing: Storing, storedAs data: Data) {
+        guard let write = storing.write, write.data == data, isRemembered, layers.chain.count == 1 else { return }
+        _ = memory.lastWrite.exchange(write)
+    }
+
+    /// What was written last, if everything it depends on is the same.
+    private func lastWrite() -> LastWrite? {
+        guard let last = memory.lastWrite.withLock({ $0 }), !memory.isRegistered(in: store),
+            case .data(last.data)? = store.ownValue(forKey: identifiers[0]),
+            PartialMark.isPartial(last.data, beside: identifiers[0], in: store) == last.isPartial
+        else { return nil }
+        return last
     }
 }
 

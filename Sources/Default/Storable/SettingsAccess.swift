@@ -387,7 +387,7 @@ extension SettingsAccess {
                 data = encoded
             }
             if let stored {
-                isKnown = isKnownComplete(stored)
+                isKnown = storing?.replacesLastWrite ?? isKnownComplete(stored)
                 if !isKnown {
                     replaced = inspect(stored)
                 }
@@ -418,6 +418,7 @@ extension SettingsAccess {
                 try store.setStoredValue(.data(data), forKey: key)
             }
         }
+        if let layers, let storing { layers.remember(storing, storedAs: data) }
         if type.remembersDecodedValues, replaced.kept.fields == nil, layers == nil {
             DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
             if isSimple {

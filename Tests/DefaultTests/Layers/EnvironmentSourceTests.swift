@@ -65,7 +65,7 @@ struct EnvironmentSourceTests {
             in: snapshot,
             ErrorContext(key: "Server", type: Server.self, store: "store")
         )
-        return layers.effective(own: nil, registered: nil)?.value as? Server
+        return layers.effective(own: nil, registered: nil) as? Server
     }
 
     @Test("sets properties of settings types: as text, number, Boolean or JSON, whichever the property wants")

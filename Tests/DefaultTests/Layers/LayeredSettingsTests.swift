@@ -170,6 +170,91 @@ struct LayeredSettingsTests {
         }
     }
 
+    @Test("store and read the same whether or not anything is remembered of the write before")
+    func remembering() throws {
+        var random = SeededGenerator(state: TestExtent.seed)
+        func pick<Element>(_ elements: [Element]) -> Element { elements.randomElement(using: &random)! }
+        for _ in 0..<TestExtent.pick(brief: 20, full: 100) {
+            let sources = (0..<3).map { _ in ChangingSource([:]) }
+            func layered() -> MemoryDefaults {
+                MemoryDefaults(mandatory: [sources[0]], overrides: [sources[1]], fallbacks: [sources[2]])
+            }
+            let (store, forgetful) = (layered(), layered())
+            /// Does the same in both stores, of which one remembers nothing.
+            func both(_ body: (MemoryDefaults) throws -> Void) rethrows {
+                try body(store)
+                forgetful.sources?.forget()
+                try body(forgetful)
+                forgetful.sources?.forget()
+            }
+            var steps: [String] = []
+            for _ in 0..<20 {
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0:
+                    let fields: PropertyListValue? = pick([
+                        nil, ["theme": "vendor", "size": 3], ["isMuted": true], ["tags": ["b", "c"], "station": "x"],
+                        ["avatar": "y", "theme": "bright"], ["size": "many"],
+                    ])
+                    let index = Int.random(in: 0..<3, using: &random)
+                    steps.append("source \(index): \(fields as Any)")
+                    sources[index].change(to: fields.map { ["Player": $0] } ?? [:])
+                case 1:
+                    let bytes = pick([
+                        #"{"theme":"other"}"#, #"{"size":5,"later":[1]}"#, #"{"size":null}"#, #"{"size":"x"}"#, "[",
+                        #"{"avatar":null,"isMuted":false,"size":1,"station":"none","tags":["a"],"theme":"bright"}"#,
+                    ])
+                    steps.append(bytes)
+                    try both { store in
+                        try SettingsWriting.run(for: ["Player"]) {
+                            try store.setStoredValue(.data(Data(bytes.utf8)), forKey: "Player")
+                        }
+                    }
+                case 2:
+                    let isUnset = Bool.random(using: &random)
+                    steps.append("register, or remove: \(isUnset)")
+                    try both { store in
+                        if isUnset {
+                            try Deck.remove(from: store)
+                        } else {
+                            try store.register(defaults: ["Player": Data(#"{"theme":"registered"}"#.utf8)])
+                        }
+                    }
+                default:
+                    let property = Int.random(in: 0..<6, using: &random)
+                    let number = Int.random(in: 0..<3, using: &random)
+                    steps.append("property \(property): \(number)")
+                    try both { store in
+                        try Deck.update(in: store) { deck in
+                            switch property {
+                            case 0: deck.theme = ["bright", "vendor", "mine"][number]
+                            case 1: deck.size = number
+                            case 2: deck.isMuted = number == 0
+                            case 3: deck.tags = [["a"], ["c", "b"], []][number]
+                            case 4: deck.avatar = [nil, "x", "y"][number]
+                            default: deck.station = [nil, "x", "none"][number]
+                            }
+                        }
+                    }
+                }
+                let expected = Deck.read(from: forgetful)
+                #expect(Deck.read(from: store) == expected, "\(steps)")
+                #expect(Deck.read(from: store) == expected, "\(steps)")
+                let (own, other) = (content(of: store), content(of: forgetful))
+                #expect(own == other, "\(steps)")
+                #expect(Set(store.storedKeys()) == Set(forgetful.storedKeys()), "\(steps)")
+                guard Deck.read(from: store) == expected, own == other else { return }
+            }
+        }
+    }
+
+    /// What is stored, with the elements of sets in one order; nil for nothing that can be read.
+    private func content(of store: any DefaultsStore) -> [String: PropertyListValue]? {
+        (try? stored(in: store)).flatMap(\.self)?.mapValues { value in
+            guard case .array(let elements) = value else { return value }
+            return .array(elements.sorted { "\($0)" < "\($1)" })
+        }
+    }
+
     @Test("that were stored in part are read so by a store without sources, with no event")
     func partialWithoutSources() throws {
         try withTemporaryDirectory { directory in
