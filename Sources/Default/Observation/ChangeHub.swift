@@ -1,5 +1,23 @@
 internal import DefaultJournal
 
+// The way of a change to an observer, and where it can be lost:
+//
+// 1. A write under exclusive access is noted (`ExclusiveAccess`), and reported when the outermost access ends, with all
+//    keys at once. A transaction that is rolled back reports nothing, nor does a write of the value that is stored.
+// 2. Another process's write wakes the thread of the suite's watch (`JournalWatcher` in DefaultJournal), which brings
+//    the entries up to date and compares. Several writes in between are one change. A directory that was replaced is
+//    seen within a second; where the system refuses to watch, every change within half a second.
+// 3. The store's hub is told (`notify`). A change that is made before `add` returns, or after the observation has
+//    ended, isn't delivered.
+// 4. Each `Observer` calls its handler for one change after the other. While it blocks, 256 wait; those beyond are one
+//    call with nil, which stands for any key.
+// 5. Sequences of values (`ValueUpdates`) read the value when they are told, and keep the newest only. `KeyChanges`
+//    keeps 100, and then combines the newest.
+// 6. In a child made with `fork`, a handler that was added before isn't called (`StoreObservation`).
+//
+// So a change can be combined with a later one, and nothing else loses it: a handler that reads when it is called has
+// read the last value when it is called no more.
+
 /// The observers of one storage.
 final class ChangeHub: Sendable {
     private let observers = Locked<[Observer]>([])

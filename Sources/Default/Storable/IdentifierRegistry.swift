@@ -5,13 +5,9 @@ internal import DefaultJournal
 /// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
 /// other.
 enum IdentifierRegistry {
-    private struct Location: Hashable {
-        let store: StoreKey
-        let identifier: StoreKey
-    }
-
-    /// The types that were seen, the first one first.
-    private static let types = PerProcess { Locked<[Location: [any DefaultStorable.Type]]>([:]) }
+    /// The types that were seen at a location, which is a store's path or description and an identifier; the first type
+    /// first.
+    private static let types = PerProcess { Locked<[StoreKey: [any DefaultStorable.Type]]>([:]) }
 
     /// The number of locations that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
@@ -25,7 +21,7 @@ enum IdentifierRegistry {
         let identifier = type.defaultIdentifier
         // The path is there already, while a description is made at each call.
         let place = FileDefaults.of(store).flatMap { try? $0.suite.path() } ?? store.storeDescription
-        let location = Location(store: StoreKey(unchecked: place), identifier: StoreKey(unchecked: identifier))
+        let location = StoreKey(unchecked: "\(place)\0\(identifier)")
         let owner: (any DefaultStorable.Type)? = types.withLock { types in
             let known = types[location] ?? []
             if known.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) { return nil }

@@ -106,7 +106,7 @@ struct LayeredSettings {
         guard let sources = store.sources else { return nil }
         let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key)
         let (isEmpty, known) = sources.withSnapshot { snapshot in
-            (snapshot.isEmpty, snapshot.isEmpty ? nil : snapshot.remembered.read { $0[id] })
+            (snapshot.isEmpty, snapshot.remembered?.read { $0[id] })
         }
         if isEmpty || known === Silence.shared { return nil }
         // Nothing else is remembered for a settings type.
@@ -116,11 +116,11 @@ struct LayeredSettings {
         let identifiers = key.map { [$0] } ?? type.identifiers
         guard snapshot.mayMention(identifiers) else {
             // There may be any number of keys that no source has.
-            if key == nil { snapshot.remembered.withLock { $0[id] = Silence.shared } }
+            if key == nil { snapshot.remembered?.withLock { $0[id] = Silence.shared } }
             return nil
         }
         let memory = Memory(of: type, under: identifiers, in: snapshot, of: store)
-        snapshot.remembered.withLock { $0[id] = memory }
+        snapshot.remembered?.withLock { $0[id] = memory }
         return memory
     }
 

@@ -24,9 +24,9 @@ final class SourceSnapshot: Sendable {
     /// Why a mandatory source can't be used, so that nothing may be written; nil if all can.
     let fault: DefaultsError?
     /// Whether no source says anything.
-    let isEmpty: Bool
-    /// What layers above this one remember as long as the sources say the same.
-    let remembered = SharedLocked<[RememberedKey: any AnyObject & Sendable]>([:])
+    var isEmpty: Bool { remembered == nil }
+    /// What layers above this one remember as long as the sources say the same; nil if they say nothing.
+    let remembered: SharedLocked<[RememberedKey: any AnyObject & Sendable]>?
 
     private let keysAbove: KeyEnds
     private let keysBelow: KeyEnds
@@ -41,7 +41,7 @@ final class SourceSnapshot: Sendable {
         (self.above, self.below) = (above, below)
         (keysAbove, keysBelow) = (KeyEnds(above), KeyEnds(below))
         fault = above.lazy.compactMap(\.fault).first
-        isEmpty = keysAbove.isEmpty && keysBelow.isEmpty && fault == nil
+        remembered = keysAbove.isEmpty && keysBelow.isEmpty && fault == nil ? nil : SharedLocked([:])
     }
 
     /// The value that hides a stored one.

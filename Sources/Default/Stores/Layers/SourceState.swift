@@ -42,7 +42,8 @@ final class SourceState: @unchecked Sendable {
     // Used by the thread that looks.
     private var found: [Found]
     private let snapshot: SharedLocked<SourceSnapshot>
-    private let outdated = Locked<Set<Int>>([])
+    /// The indices of the sources that have said that they changed.
+    private let outdated = Locked<[Int]>([])
     private let observations = Locked<[StoreObservation]>([])
     /// Whether a look may find something new.
     private let mayChange: Bool
@@ -60,7 +61,7 @@ final class SourceState: @unchecked Sendable {
         let begun = entries.enumerated().compactMap { index, entry in
             entry.source.observeChanges { [weak self] in
                 guard let self else { return }
-                outdated.withLock { _ = $0.insert(index) }
+                outdated.withLock { $0.append(index) }
                 look()
             }
         }
