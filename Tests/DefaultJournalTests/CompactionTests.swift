@@ -275,6 +275,31 @@ struct CompactionTests {
         }
     }
 
+    @Test("What is written meanwhile may remove everything: only what follows the last such removal is there")
+    func removalsInTail() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        for follows in [false, true] {
+            for key in 0..<4 { try journal.set("key\(key)", "old") }
+            let id = journal.state.file.salt
+            during(journal, .fsync, probe) {
+                try other.set("key0", "before")
+                try other.removeAll()
+                try other.set("key1", "between")
+                try other.removeAll()
+                if follows { try other.set("key2", "after") }
+            }
+            try journal.compact()
+            probe.onStep(nil)
+            #expect(journal.state.file.salt != id)
+            let fresh = try Journal.openUnregistered(directory.suite)
+            #expect(fresh.all.count == (follows ? 1 : 0) && fresh["key2"] == (follows ? "after" : nil))
+            #expect(journal.all == fresh.all && other.all == fresh.all)
+            #expect(try fresh.verify().isIntact)
+        }
+    }
+
     @Test("What is written meanwhile is on the disk before the new journal has its name")
     func flushedTail() throws {
         let probe = SystemCallProbe()

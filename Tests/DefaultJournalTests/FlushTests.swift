@@ -179,6 +179,25 @@ struct FlushTests {
         }
     }
 
+    @Test("After a failed flush the journal is written as a whole within exclusive access, too")
+    func failedWithinExclusiveAccess() throws {
+        let probe = SystemCallProbe()
+        let journal = try open(probe)
+        try journal.set("a", "1")
+        probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+        #expect(throws: JournalError.self) { try journal.synchronize() }
+        #expect(journal.hasSyncFailed)
+        let id = journal.currentID
+        try journal.withExclusiveAccess {
+            try journal.set("b", "2")
+            try journal.synchronize()
+            #expect(journal.currentID != id && journal.isSynced && !journal.hasSyncFailed)
+            try journal.set("c", "3")
+        }
+        let fresh = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        #expect(["a", "b", "c"].map { fresh[$0] } == ["1", "2", "3"] && journal.all == fresh.all)
+    }
+
     @Test("A flush after another engine's failed one flushes the journal that this one has put in place meanwhile")
     func replacedAfterFailure() throws {
         let otherProbe = SystemCallProbe()
