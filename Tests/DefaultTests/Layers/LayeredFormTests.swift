@@ -116,8 +116,11 @@ struct LayeredFormTests {
         try kind.withStore(overrides: [player]) { store in
             #expect(Deck.read(from: store) == Deck(isMuted: true, tags: ["x", "y"]))
         }
-        for (text, isOn) in [("no", false), ("OFF", false), ("0", false), ("false", false), ("1", true), ("Yes", true)] {
-            let variables = ["APP_LISTED_FORMS_IS_ON": text, "APP_LISTED_FORMS_SIZE": "3", "APP_LISTED_FORMS_NAME": "3"]
+        for (text, isOn) in [("no", false), ("OFF", false), ("0", false), ("false", false), ("1", true), ("Yes", true)]
+        {
+            let variables = [
+                "APP_LISTED_FORMS_IS_ON": text, "APP_LISTED_FORMS_SIZE": "3", "APP_LISTED_FORMS_NAME": "3",
+            ]
             try kind.withStore(overrides: [environment(variables)]) { store in
                 #expect(ListedForms.read(from: store) == ListedForms(size: 3, isOn: isOn, name: "3"), "\(text)")
             }

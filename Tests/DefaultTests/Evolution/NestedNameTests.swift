@@ -1,0 +1,69 @@
+import Default
+import Foundation
+import Testing
+
+/// A type with an old name.
+private struct Part: DefaultStorable, Equatable {
+    var colour = "red"
+    static let defaultValue = Part()
+    static var renamedProperties: [String: String] { ["tint": "colour"] }
+}
+
+/// A type without old names, in which the other one is.
+private struct Whole: DefaultStorable, Equatable {
+    var size = 1
+    var part = Part()
+    var parts: [Part] = []
+    var byName: [String: Part] = [:]
+    static let defaultValue = Whole()
+}
+
+/// A type whose elements and entries once had a property that must not stay stored.
+private struct Book: DefaultStorable, Equatable {
+    struct Page: Codable, Equatable { var title = "" }
+
+    var size = 1
+    var pages: [Page] = []
+    var byName: [String: Page] = [:]
+    static let defaultValue = Book()
+    static var removedProperties: [String] { ["pages.secret", "byName.x.secret"] }
+}
+
+@Suite("Names of nested types", .ownCache)
+struct NestedNameTests {
+    @Test("are found in a type that has none, where its bytes can't be decoded", arguments: StoreKind.allCases)
+    func foundInParts(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let json = #"{"size":2,"part":{"tint":"blue"},"parts":[{"tint":"green"}],"byName":{"a":{"tint":"black"}}}"#
+            try store.setStoredValue(.data(Data(json.utf8)), forKey: "Whole")
+            let expected = Whole(
+                size: 2,
+                part: Part(colour: "blue"),
+                parts: [Part(colour: "green")],
+                byName: ["a": Part(colour: "black")]
+            )
+            #expect(Whole.read(from: store) == expected)
+            #expect(try Whole.loadWithReport(from: store)?.report.unusable.isEmpty == true)
+            try Whole.update(in: store) { $0.size = 3 }
+            let stored = String(decoding: try #require(store.data(forKey: "Whole")), as: UTF8.self)
+            #expect(!stored.contains("tint") && stored.contains("black"))
+            #expect(try Whole.quarantined(in: store).isEmpty)
+        }
+    }
+
+    @Test("that are removed go from elements and entries, too", arguments: StoreKind.allCases)
+    func removedInElements(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let json = """
+                {"size":1,"pages":[{"title":"a","secret":1,"mark":2},{"title":"b"}],\
+                "byName":{"x":{"title":"c","secret":3,"mark":4}}}
+                """
+            try store.setStoredValue(.data(Data(json.utf8)), forKey: "Book")
+            try Book.update(in: store) { $0.size = 2 }
+            let stored = String(decoding: try #require(store.data(forKey: "Book")), as: UTF8.self)
+            #expect(!stored.contains("secret"), "\(stored)")
+            #expect(stored.contains(#""mark":2"#) && stored.contains(#""mark":4"#), "\(stored)")
+            #expect(try Book.quarantined(in: store).isEmpty)
+        }
+    }
+}
