@@ -32,9 +32,6 @@ public final class PerProcess<State: Sendable>: Sendable {
     /// The state of the running process.
     @inlinable public var current: State { instance?.pointee.state ?? makeForThisProcess() }
 
-    /// The state of the running process, if it has been used here.
-    var existing: State? { instance?.pointee.state }
-
     @usableFromInline var instance: UnsafeMutablePointer<Instance>? {
         @inlinable get {
             guard let instance = UnsafeMutablePointer<Instance>(bitPattern: published.load()),

@@ -156,7 +156,4 @@ package final class LookSchedule: Sendable {
         let next = next.load()
         return now >= next && self.next.replace(next, with: now &+ interval)
     }
-
-    /// Has the next look made at the next opportunity.
-    package func makeDue() { next.store(0) }
 }
