@@ -17,10 +17,13 @@ for source in "$root"/Sources/CDefaultSystem/*.c "$root"/Tests/Simulation/Kernel
     clang -O2 -g -Wall -Wextra -Werror -Wno-nullability-completeness -Wno-unused-parameter -I "$root/Sources/CDefaultSystem/include" \
         -I "$root/Tests/Simulation/Kernel/include" -c "$source" -o "$object"
 done
-# With the engine's own slack, runs as short as these would never compact in the background.
+# With the engine's own limits, runs as short as these would never compact in the background, nor within a write.
 rm -rf "$work/engine"
 cp -r "$engine" "$work/engine"
-sed -i 's/static let slack: UInt64 = 512 << 10/static let slack: UInt64 = 4 << 10/' "$work/engine/Engine/Journal+Compaction.swift"
+limits=$work/engine/Engine/Journal+Compaction.swift
+sed -i 's/static let slack: UInt64 = 512 << 10/static let slack: UInt64 = 4 << 10/' "$limits"
+sed -i 's/static let largestExcess: UInt64 = 8/static let largestExcess: UInt64 = 1/' "$limits"
+[ "$(grep -c 'UInt64 = 4 << 10$\|largestExcess: UInt64 = 1$' "$limits")" = 2 ]
 wraps=$(sed -n 's/^.*[ *]__wrap_\([a-z_0-9]*\)(.*) {.*$/-Xlinker --wrap=\1/p' "$root"/Tests/Simulation/Kernel/*.c | sort -u)
 # The compiler leaves a module where it is called.
 cd "$work"

@@ -149,9 +149,17 @@ static void visit_image(
     const inode *node, const char *node_name, const char *name,
     void (*body)(const void *bytes, size_t size, void *context), void *context
 ) {
-    // After a failed sync nothing is certain about the file's content, so the next flush writes another file.
-    if (!node || node->has_lost_changes || strcmp(node_name, name) != 0) return;
-    body(node->disk_bytes, node->disk_size, context);
+    if (!node || strcmp(node_name, name) != 0) return;
+    if (!node->has_lost_changes) return body(node->disk_bytes, node->disk_size, context);
+    // What was synced after a failed sync is there, and what that lost is not.
+    inode image = *node;
+    if (node->disk_size) image.disk_bytes = memcpy(take(node->disk_size), node->disk_bytes, node->disk_size);
+    for (int index = 0; index < node->change_count; index++) {
+        const file_change *change = &node->changes[index];
+        if (!change->is_synced) continue;
+        write_to_disk(&image, change->is_truncation, change->offset, change->bytes, change->size);
+    }
+    body(image.disk_bytes, image.disk_size, context);
 }
 
 void sim_for_each_image(

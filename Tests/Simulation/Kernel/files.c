@@ -262,6 +262,7 @@ int __wrap_renameat(int from, const char *name, int to, const char *target) {
     // Linux's file systems write both names of a rename together.
     note_name_change(directory, target, node, name);
     if (rename_handler) rename_handler();
+    delay();
     return (int)end_call(0, 0, name);
 }
 
@@ -351,8 +352,9 @@ ssize_t __wrap_pwrite(int descriptor, const void *buffer, size_t count, off_t st
     // A write isn't atomic: up to twice it stops after a part, and others may read that part, or the process may be
     // killed.
     size_t done = 0;
+    const bool is_torn = tears_write();
     for (int pause = 0; pause < 2 && count - done > 1; pause++) {
-        if (sim_choose(2) == 0) continue;
+        if (!is_torn && sim_choose(2) == 0) continue;
         const size_t part = 1 + sim_choose((uint32_t)(count - done - 1));
         write_bytes(file, offset + done, (const uint8_t *)buffer + done, part);
         done += part;
@@ -385,11 +387,13 @@ int __wrap_ftruncate(int descriptor, off_t size) {
     if (code) return (int)end_call(-1, code, "");
     mirror_truncate(open_file_of(descriptor), size);
     resize(open_file_of(descriptor)->node, (uint64_t)size);
+    delay();
     return (int)end_call(0, 0, "");
 }
 
 static int sync_descriptor(int descriptor) {
     begin_call("sync", (uint64_t)descriptor, 0);
+    delay();
     open_file *file = open_file_of(descriptor);
     inode *node = file->node;
     // The failure concerns every open file, and each one reports it once, as on Linux.
@@ -402,6 +406,7 @@ static int sync_descriptor(int descriptor) {
         return (int)end_call(-1, EIO, "");
     }
     if (node->is_directory) sync_names(node); else sync_file(node);
+    delay();
     return (int)end_call(0, 0, "");
 }
 
@@ -413,6 +418,11 @@ int __wrap_fsync(int descriptor) {
 int __real_fdatasync(int);
 int __wrap_fdatasync(int descriptor) {
     return is_simulated(descriptor) ? sync_descriptor(descriptor) : __real_fdatasync(descriptor);
+}
+
+void sim_with_content(int descriptor, void (*body)(const void *bytes, size_t size, void *context), void *context) {
+    const inode *node = open_file_of(descriptor)->node;
+    if (node->links > 0) body(node->bytes, node->size, context);
 }
 
 // The lock of an open file

@@ -70,6 +70,10 @@ int task_count(void);
 void kill_process(int process);
 /// Gives other tasks, kills and other events a chance. With `gives_way` the current task goes on only if no other can.
 void step(bool gives_way);
+/// Lets up to a second pass for the current task, in some runs.
+void delay(void);
+/// The nanoseconds by which the current task is late, for ``delay`` and sleeps.
+uint64_t lateness(void);
 /// Keeps anything from happening before the current task's next call has ended, and makes that call succeed.
 void hurry(void);
 /// The time of the clock of file times and dates.
@@ -81,6 +85,8 @@ uint64_t coarse(uint64_t time);
 void begin_call(const char *name, uint64_t first, uint64_t second);
 /// Makes the last step of a call, returns the result and sets the error number.
 long end_call(long result, int code, const char *note);
+/// Whether the current call is the write in which its process is killed, which is planned for the next step then.
+bool tears_write(void);
 /// The error with which the current call is to fail; 0 if it isn't to fail.
 int planned_failure(int code);
 

@@ -56,6 +56,7 @@ enum { stack_size = 512 << 10, word_limit = 16 };
 static task tasks[task_limit];
 static int tasks_used, process_count;
 static bool is_killed[process_limit];
+static uint32_t write_count;
 static void *outer_stack_pointer;
 static sim_outcome outcome;
 static bool is_spared;
@@ -256,6 +257,7 @@ void sim_begin(const sim_plan *new) {
     memset(&report, 0, sizeof report);
     tasks_used = 0;
     process_count = 0;
+    write_count = 0;
     current = NULL;
     is_spared = false;
     hurried = NULL;
@@ -339,6 +341,20 @@ void step(bool gives_way) {
     reschedule(gives_way);
 }
 
+// What a task must not do late may show after a millisecond or after half a second, so all magnitudes have a chance.
+uint64_t lateness(void) {
+    if (!plan.has_delays || is_spared || current == hurried || sim_choose(4) != 1) return 0;
+    return sim_choose(2) == 1 ? sim_choose(1000) * (uint64_t)1000000 : (uint64_t)1000 << sim_choose(20);
+}
+
+void delay(void) {
+    const uint64_t time = lateness();
+    if (time == 0) return;
+    current->state = SLEEPS;
+    current->wakes_at = now + time;
+    step(true);
+}
+
 void sim_step(const char *name) {
     step_name = name;
     step(false);
@@ -373,6 +389,12 @@ long end_call(long result, int code, const char *note) {
     step(false);
     errno = code;
     return result;
+}
+
+bool tears_write(void) {
+    if (!plan.torn_write || is_spared || ++write_count != plan.torn_write) return false;
+    plan.kills[7] = (uint32_t)report.steps + 1;
+    return true;
 }
 
 int planned_failure(int code) {

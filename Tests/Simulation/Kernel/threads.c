@@ -33,7 +33,7 @@ static uint64_t nanoseconds(const struct timespec *time) {
 int __real_nanosleep(const struct timespec *, struct timespec *);
 int __wrap_nanosleep(const struct timespec *time, struct timespec *rest) {
     if (!current) return __real_nanosleep(time, rest);
-    current->wakes_at = now + nanoseconds(time);
+    current->wakes_at = now + nanoseconds(time) + lateness();
     current->state = SLEEPS;
     step(true);
     return 0;

@@ -47,13 +47,19 @@ struct BackupProgram {
         defer { withExtendedLifetime(image) {} }
         let bytes = image.bytes
         guard case .valid = JournalHeader.parse(bytes) else { return }
-        pause()
+        if sim_choose(2) == 1 { waitForRename() } else { pause() }
         let name = "copy \(sim_process())"
         if replacesDirectory {
             try restoreDirectory(named: name, with: bytes)
         } else {
             try restoreFile(named: name, in: suite.raw, with: bytes)
         }
+    }
+
+    /// Returns soon after the engine has renamed a file over the journal, which it hasn't noted yet.
+    private func waitForRename() {
+        let count = run.renames
+        for _ in 0..<500 where run.renames == count { Threads.sleep(nanoseconds: 1_000_000) }
     }
 
     private func restoreFile(
@@ -90,7 +96,7 @@ struct BackupProgram {
     }
 }
 
-/// A disk, or a program, that changes a byte of the journal.
+/// A disk, or a program, that changes a byte of the journal, sometimes while a writer is killed.
 struct DamagingProgram {
     private let calls = SystemCalls()
 
@@ -108,6 +114,9 @@ struct DamagingProgram {
         pause()
         let suite = try calls.open(SimulatedProcess.path, .directory)
         let journal = try calls.open(SuiteDirectory.journalName, in: suite.raw, .readWrite)
+        // The lock is released when the directory is closed.
+        let leavesTail = sim_choose(2) == 1
+        while leavesTail, try !calls.tryLock(suite.raw) { Threads.sleep(nanoseconds: 100_000) }
         let image = try Image(of: journal.raw, calls: calls)
         defer { withExtendedLifetime(image) {} }
         var records: [(range: Range<Int>, keys: [Int])] = []
@@ -127,6 +136,32 @@ struct DamagingProgram {
         run.history.noteDamage(of: keys)
         try withUnsafeBytes(of: &byte) { bytes in
             Result { () throws(JournalError) in try calls.write(bytes, to: journal.raw, at: UInt64(offset)) }
+        }.get()
+        if leavesTail, let last = records.last, last.range.upperBound == image.bytes.count {
+            try leaveTail(like: last.range, in: image.bytes, of: journal.raw)
+        }
+    }
+
+    /// Writes a part of a record behind the last one, which is as long.
+    private func leaveTail(
+        like last: Range<Int>,
+        in bytes: UnsafeRawBufferPointer,
+        of journal: Int32
+    ) throws(JournalError) {
+        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return }
+        let start = UInt64(last.upperBound)
+        // The page's end may ask for more padding than the last record has.
+        var record = Array(bytes[last]) + [UInt8](repeating: 0, count: Record.alignment)
+        let payload = Int(bytes.littleEndian(at: last.lowerBound + 4, as: UInt32.self))
+        let size = record.withUnsafeMutableBytes { bytes in
+            guard let memory = bytes.baseAddress else { return 0 }
+            return Record.seal(memory, number: 0, payload: payload, salt: header.salt, offset: start)
+        }
+        let part = 1 + Int(sim_choose(UInt32(size) - 1))
+        try record.withUnsafeBytes { bytes in
+            Result { () throws(JournalError) in
+                try calls.write(UnsafeRawBufferPointer(rebasing: bytes[..<part]), to: journal, at: start)
+            }
         }.get()
     }
 }

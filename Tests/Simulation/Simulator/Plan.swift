@@ -18,6 +18,8 @@ struct Plan {
     var hasObserver = false
     var stickiness: UInt32 = 4
     var kills: [UInt32] = []
+    /// The number of the write in the middle of which its process is killed.
+    var tornWrite: UInt32 = 0
     var stops: [UInt32] = []
     var powerLoss: UInt32 = 0
     /// Whether the power may be lost soon after a flush.
@@ -36,8 +38,13 @@ struct Plan {
     var hasWatchers = false
     /// Whether files can't be mapped, as on a network.
     var hasNoMappings = false
+    /// Whether what goes to the disk takes long, and tasks that sleep wake up late.
+    var hasDelays = false
     /// Decisions in place of those that the seed makes.
     var decisions: [UInt32]?
+
+    /// The words that every plan has that is made from a seed, to search for what rarely happens.
+    nonisolated(unsafe) static var common = ""
 
     /// Makes a plan with a random part of the possible events: runs with all of them rarely have enough of one kind.
     init(seed: UInt64) {
@@ -67,6 +74,9 @@ struct Plan {
         damages = !restores && powerLoss == 0 && !losesPowerAfterFlush && oneOf(4)
         hasWatchers = oneOf(6)
         hasNoMappings = oneOf(4)
+        hasDelays = oneOf(3)
+        if oneOf(3) { tornWrite = .random(in: 3...30, using: &random) }
+        _ = read(Self.common)
     }
 }
 
@@ -97,17 +107,25 @@ extension Plan: CustomStringConvertible {
     /// Reads a line; nil if it isn't that of a plan.
     init?(_ line: String) {
         self.init(empty: 0)
+        guard read(line) else { return nil }
+    }
+
+    /// Changes what a line of words says.
+    ///
+    /// - Returns: Whether it consists of such words.
+    private mutating func read(_ line: String) -> Bool {
         for word in line.split(separator: " ") {
             let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard parts.count == 2 else { return nil }
+            guard parts.count == 2 else { return false }
             if parts[0] == "seed" {
-                guard let number = UInt64(parts[1]) else { return nil }
+                guard let number = UInt64(parts[1]) else { return false }
                 seed = number
             } else {
-                guard let field = Self.fields.first(where: { $0.name == parts[0] }) else { return nil }
+                guard let field = Self.fields.first(where: { $0.name == parts[0] }) else { return false }
                 field.read(&self, String(parts[1]))
             }
         }
+        return true
     }
 
     private init(empty seed: UInt64) {
@@ -143,12 +161,11 @@ extension Plan: CustomStringConvertible {
         [
             Field("processes", \.processes), Field("operations", \.operations), Field("weights", \.weightList),
             Field("background", \.hasBackground), Field("readers", \.hasReaders), Field("observer", \.hasObserver),
-            Field("stickiness", \.stickiness), Field("kills", \.kills), Field("stops", \.stops),
-            Field("power", \.powerLoss), Field("flush-power", \.losesPowerAfterFlush), Field("failures", \.failures),
-            Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
-            Field("restores", \.restores),
-            Field("directory", \.replacesDirectory), Field("damages", \.damages), Field("watchers", \.hasWatchers),
-            Field("unmapped", \.hasNoMappings),
+            Field("stickiness", \.stickiness), Field("kills", \.kills), Field("torn", \.tornWrite),
+            Field("stops", \.stops), Field("power", \.powerLoss), Field("flush-power", \.losesPowerAfterFlush),
+            Field("failures", \.failures), Field("clock", \.hasClockSteps), Field("forgets", \.forgetsDirectories),
+            Field("restores", \.restores), Field("directory", \.replacesDirectory), Field("damages", \.damages),
+            Field("watchers", \.hasWatchers), Field("unmapped", \.hasNoMappings), Field("delays", \.hasDelays),
             Field("decisions", \.sparseDecisions),
         ]
     }
@@ -182,11 +199,13 @@ extension Plan: CustomStringConvertible {
         plan.has_mutex_steps = hasBackground || hasReaders || hasWatchers
         withUnsafeMutableBytes(of: &plan.kills) { Self.copy(kills, to: $0) }
         withUnsafeMutableBytes(of: &plan.stops) { Self.copy(stops, to: $0) }
+        plan.torn_write = tornWrite
         plan.power_loss = powerLoss
         plan.failures = failures
         plan.has_clock_steps = hasClockSteps
         plan.forgets_directories = forgetsDirectories
         plan.has_no_mappings = hasNoMappings
+        plan.has_delays = hasDelays
         plan.is_logged = isLogged
         guard let decisions else { return body(&plan) }
         return (decisions + [0]).withUnsafeBufferPointer { decisions in

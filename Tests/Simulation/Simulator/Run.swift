@@ -6,6 +6,8 @@ nonisolated(unsafe) var run = Run(plan: Plan(seed: 0))
 struct Run {
     let plan: Plan
     var history: History
+    /// How many files the engine has renamed.
+    var renames = 0
     private var successors = 0
     private var hasLostPower = false
 
@@ -59,6 +61,20 @@ struct Run {
         SimulatedProcess.add(run.plan, operations: run.plan.operations / 2)
     }
 
+    /// Checks that what a process has under the lock is what its journal's records say.
+    ///
+    /// Where a record is damaged, that isn't known.
+    mutating func checkEntries(of journal: Journal) {
+        let content = JournalNumbers.Content(of: journal.state.file.raw)
+        guard content.end == journal.state.position else { return }
+        for key in 0..<History.keys {
+            let value = journal.storedNumber(key)
+            if value != content.numbers[key] {
+                history.fail("under the lock key \(key) has \(value), and \(content.numbers[key]) in the file")
+            }
+        }
+    }
+
     /// Checks everything that a loss of power could leave now.
     ///
     /// After a loss of power the disk may hold damaged records, which only recovery can read.
@@ -89,6 +105,27 @@ private enum Images {
 
 /// A reader of a journal's file without an engine.
 enum JournalNumbers {
+    /// The numbers in an open file, and the end of its whole records.
+    struct Content {
+        private(set) var numbers: [UInt64] = []
+        private(set) var end: UInt64 = 0
+
+        init(of file: Int32) {
+            withUnsafeMutablePointer(to: &self) { content in
+                sim_with_content(
+                    file,
+                    { bytes, size, context in
+                        let bytes = UnsafeRawBufferPointer(start: bytes, count: size)
+                        let content = context.assumingMemoryBound(to: Content.self)
+                        content.pointee.numbers = read(bytes)
+                        content.pointee.end = UInt64(forEachRecord(in: bytes) { _, _ in })
+                    },
+                    content
+                )
+            }
+        }
+    }
+
     /// The numbers in a journal, as far as its records are whole.
     static func read(_ bytes: UnsafeRawBufferPointer) -> [UInt64] {
         var numbers = [UInt64](repeating: 0, count: History.keys)
@@ -103,17 +140,21 @@ enum JournalNumbers {
     }
 
     /// Calls a body with each record's range and payload, up to the first record that isn't whole.
+    ///
+    /// - Returns: The end of the last whole record.
+    @discardableResult
     static func forEachRecord(
         in bytes: UnsafeRawBufferPointer,
         _ body: (Range<Int>, UnsafeRawBufferPointer) -> Void
-    ) {
-        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return }
+    ) -> Int {
+        guard case .valid(let header, _) = JournalHeader.parse(bytes) else { return 0 }
         var start = JournalHeader.size
         while let payload = payload(in: bytes, at: start, salt: header.salt) {
             let end = start + Record.size(payload: payload.count, at: UInt64(start))
             body(start..<end, payload)
             start = end
         }
+        return start
     }
 
     /// The payload of the record that begins at an offset; nil if there is no whole record.

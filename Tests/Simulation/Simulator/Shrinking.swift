@@ -55,11 +55,12 @@ extension Plan {
         return best
     }
 
-    private var size: Int { kills.count + stops.count + (decisions?.count { $0 != 0 } ?? 0) }
+    private var size: Int { kills.count + stops.count + (tornWrite == 0 ? 0 : 1) + (decisions?.count { $0 != 0 } ?? 0) }
 
     private mutating func leaveOut() {
         for index in kills.indices.reversed() { tryChange { $0.kills.remove(at: index) } }
         for index in stops.indices.reversed() { tryChange { $0.stops.remove(at: index) } }
+        tryChange { $0.tornWrite = 0 }
         tryChange { $0.powerLoss = 0 }
         tryChange { $0.hasClockSteps = false }
         let count = decisions?.count ?? 0

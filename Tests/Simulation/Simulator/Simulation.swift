@@ -5,8 +5,9 @@ import SimulatedKernel
 @main
 struct Simulation {
     static let usage = """
-        simulate [--seconds N] [--first SEED] [--processors N] [--all]
-            Runs plans for some seconds, until one fails. With --all it goes on and counts them.
+        simulate [--seconds N] [--first SEED] [--processors N] [--with PLAN] [--all]
+            Runs plans for some seconds, until one fails. With --all it goes on and counts them. All plans have the
+            words of the one that is given.
         simulate --run PLAN [--log]
             Repeats a run from the line that was printed for it.
         simulate --mirror DIRECTORY
@@ -33,6 +34,7 @@ struct Simulation {
         }
         sim_on_kill { Run.addSuccessor() }
         sim_on_rename {
+            run.renames += 1
             run.history.noteRename()
             run.checkImages(after: "a rename")
         }
@@ -56,6 +58,9 @@ struct Simulation {
                 case "--first": first = UInt64(value) ?? first
                 case "--processors": processors = Int(value) ?? processors
                 case "--mirror": mirror = value
+                case "--with":
+                    guard Plan(value) != nil else { return nil }
+                    Plan.common = value
                 case "--twice": runsTwice = UInt64(value)
                 case "--run":
                     guard let plan = Plan(value) else { return nil }

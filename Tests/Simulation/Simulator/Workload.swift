@@ -102,8 +102,13 @@ extension Journal {
         return (numberUnderLock(History.pair.0), numberUnderLock(History.pair.1))
     }
 
+    /// The number among the entries, which nothing brings up to date.
+    func storedNumber(_ key: Int) -> UInt64 {
+        withKey(key) { entries.entry($0).map { $0.value.loadUnaligned(as: UInt64.self) } ?? 0 }
+    }
+
     private func numberUnderLock(_ key: Int) -> UInt64 {
-        let number = withKey(key) { entries.entry($0).map { $0.value.loadUnaligned(as: UInt64.self) } ?? 0 }
+        let number = storedNumber(key)
         (observer as? Observer)?.noteRead(key, number)
         return number
     }
@@ -186,7 +191,7 @@ struct SimulatedProcess {
         options.isReadOnly = isReadOnly
         options.report = { report in
             switch report {
-            case .catchUpFailed, .replaced, .waiting, .watchRefused: break
+            case .catchUpFailed, .compactedByWrite, .replaced, .waiting, .watchRefused: break
             default:
                 // A report of damage or loss needs a reason.
                 if sim_current_report().pointee.failed_calls == 0, !run.history.isDamaged {
@@ -261,6 +266,7 @@ struct SimulatedProcess {
     /// Reads the value under the lock, and returns the one that an update is about to write.
     private func next(_ journal: Journal, _ key: Int, _ begin: History.Begin) -> UInt64 {
         let begin = run.history.locked(key, begin)
+        run.checkEntries(of: journal)
         let value = journal.number(key)
         run.history.noteRead(key, value, begin, isLocked: true, as: "the value under the lock")
         run.history.noteAttempt(key, value + 1)

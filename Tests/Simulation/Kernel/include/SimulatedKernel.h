@@ -24,12 +24,16 @@ typedef struct {
     bool has_mutex_steps;
     /// The steps at which the running process is killed, up to eight; 0 for none.
     uint32_t kills[8];
+    /// The number of the write in the middle of which its process is killed; 0 for none.
+    uint32_t torn_write;
     /// The steps at which the running task is stopped for up to a second, up to four; 0 for none.
     uint32_t stops[4];
     /// The step at which the power is lost; 0 for none.
     uint32_t power_loss;
     /// The number of calls of which one fails on average, among those that can fail; 0 for none.
     uint32_t failures;
+    /// Whether renames, truncations and syncs take up to a second, and sleeps as much longer.
+    bool has_delays;
     /// Whether the clock of file times is sometimes changed by up to an hour.
     bool has_clock_steps;
     /// Whether a new directory's name must be synced to last. Linux's journaling file systems write it soon anyway.
@@ -93,5 +97,10 @@ const uint32_t *_Nullable sim_decisions(void);
 void sim_for_each_image(
     const char *_Nonnull directory, const char *_Nonnull name,
     void (*_Nonnull body)(const void *_Nullable bytes, size_t size, void *_Nonnull context), void *_Nonnull context);
+
+/// Calls a function with the content of an open file as processes see it now, unless another one has replaced it.
+void sim_with_content(
+    int descriptor, void (*_Nonnull body)(const void *_Nullable bytes, size_t size, void *_Nonnull context),
+    void *_Nonnull context);
 
 #endif
