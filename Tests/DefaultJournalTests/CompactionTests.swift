@@ -103,6 +103,58 @@ struct CompactionTests {
         #expect(number > 3)
     }
 
+    @Test("A process that skipped a damaged record has it again when a compaction had copied it before")
+    func damagedAfterCopy() throws {
+        let probe = SystemCallProbe()
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        try journal.set("first", "1")
+        try journal.set("damaged", "1")
+        let skipping = Locked<Journal?>(nil)
+        during(journal, .fsync, probe) { [directory] in
+            let value = try #require(Data(directory.bytes()).range(of: Data("damaged".utf8)))
+            try directory.overwriteInPlace("suite/journal", at: UInt64(value.lowerBound), with: [0])
+            var options = JournalOptions(automaticMaintenance: false)
+            options.isReadOnly = true
+            let reader = try Journal.openUnregistered(directory.suite, options)
+            #expect(reader["first"] == "1" && reader["damaged"] == nil)
+            skipping.withLock { $0 = reader }
+        }
+        try journal.compact()
+        probe.onStep(nil)
+        let reader = try #require(skipping.withLock { $0 })
+        #expect(reader.all == journal.all && reader["damaged"] == "1")
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
+    }
+
+    @Test(
+        "After a rewrite by a process that skipped a damaged record, no process has it any more",
+        arguments: [false, true]
+    )
+    func rewrittenWithoutDamaged(hasSyncFailed: Bool) throws {
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        let other = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try other.set("first", "1")
+        try other.set("damaged", "1")
+        let value = try #require(Data(directory.bytes()).range(of: Data("damaged".utf8)))
+        try directory.overwriteInPlace("suite/journal", at: UInt64(value.lowerBound), with: [0])
+        // The disk has no room for the repair, so the damaged journal stays in use.
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        let journal = try Journal.openUnregistered(directory.suite, options(probe))
+        #expect(probe.fired == 1 && journal["damaged"] == nil && other["damaged"] == "1")
+        if hasSyncFailed {
+            try journal.set("last", "1")
+            probe.clear()
+            probe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
+            #expect(throws: JournalError.self) { try journal.synchronize() }
+            try journal.synchronize()
+        } else {
+            try journal.withExclusiveAccess { try journal.compact() }
+        }
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh["first"] == "1" && fresh["damaged"] == nil)
+        #expect(journal.all == fresh.all && other.all == fresh.all)
+    }
+
     @Test("What is damaged while a compaction copies it is backed up and reported, and the rest is there")
     func damagedTail() throws {
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)

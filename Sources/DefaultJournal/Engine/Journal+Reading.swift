@@ -196,9 +196,9 @@ extension Journal {
         let size = opened.status.size
         var window = try FileWindow(of: opened.file.raw, to: size, calls: calls, pieceSize: JournalHeader.size)
         guard case .valid(let header, damage: []) = try JournalHeader.read(&window), header.salt == successor.salt,
-            size >= successor.end
+            size >= successor.end, !state.lacksRecords
         else {
-            // It was replaced more than once.
+            // It was replaced more than once, or was written by a process that has what is damaged in the open one.
             try load()
             return true
         }

@@ -101,6 +101,7 @@ extension Journal {
             successor: successor
         )
         state.isDamaged = !report.damage.isEmpty || status.size < base
+        state.lacksRecords = !report.damage.isEmpty
         // The directory may have been replaced since it was opened, and the file in it since that was.
         state.comparedAt = suite.openedAt
         let changed = replaceEntries(by: table, namesChanges: !report.damage.isEmpty && hasRead)
@@ -380,7 +381,8 @@ extension Journal {
     ///
     /// - Parameters:
     ///   - fresh: The file: without entries, or with those that this process has.
-    ///   - keepingEntries: Whether every other process has the same entries when it has read the old journal.
+    ///   - keepingEntries: Whether every other process has the same entries when it has read the old journal, unless
+    ///     records of that are damaged.
     /// - Returns: False if a flush has promised some of what isn't synced in the new file; then nothing was renamed.
     /// - Throws: The call that failed; the old file is still in use then.
     @discardableResult
@@ -388,6 +390,7 @@ extension Journal {
         assert(hasFileLock)
         let fingerprint = try RecordFingerprint(of: fresh.file.raw, calls: calls)
         let old = state.file
+        let keepingEntries = keepingEntries && !state.lacksRecords
         let comparedAt = stateLock.withLock {
             state.comparedAt = max(state.comparedAt, suite.openedAt)
             return state.comparedAt

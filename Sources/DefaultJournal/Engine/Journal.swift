@@ -29,8 +29,11 @@
 // was read is still the journal, the rest is copied; a last record "moved" is appended to the old file, with the new
 // one's salt and the position in it that corresponds to the end (`Successor`); and the new file is renamed over the old
 // one (`swapIn`). A process that finds "moved" at the end looks at the path (`follow`). A file there with that salt is
-// complete up to that position, so nothing has to be read; any other one is read from its beginning. The same file
-// means that the compaction didn't end, and is appended to as if nothing had happened. Live bytes never move in place.
+// complete up to that position, so nothing has to be read; any other one is read from its beginning. So is that one if
+// the process has skipped damage in the old file: the compaction may have copied the record before it was damaged. One
+// that writes its entries after it has skipped damage names no salt in "moved", so that no process keeps more than it
+// has. The same file means that the compaction didn't end, and is appended to as if nothing had happened. Live bytes
+// never move in place.
 //
 // SIZE. The bound is twice the live bytes and 512 KiB. What the background could not compact (its process ends; another
 // process has the new file's lock and is stopped), a writer compacts that leaves more than eight times the bound, under
@@ -47,9 +50,9 @@
 //
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and knows a
 // torn tail, which was never acknowledged. A process that holds the lock cuts the tail off. It continues to use a
-// damaged file, behind all that is there; once the lock is released, it backs the file up and compacts it, from its
-// entries instead of the file. A process without the lock, or without the right to write, uses what is valid. The
-// entries are read into a table of their own, which then takes the place of the old one.
+// damaged file, behind all that is there but a torn tail; once the lock is released, it backs the file up and compacts
+// it, from its entries instead of the file. A process without the lock, or without the right to write, uses what is
+// valid. The entries are read into a table of their own, which then takes the place of the old one.
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock;
 // those that wait at the same time share a sync, and what an earlier one is known to cover isn't synced again

@@ -35,6 +35,9 @@ struct JournalState: ~Copyable {
     var changeCount: UInt64 = 0
     /// Whether the journal has to be repaired under the lock, or read again.
     var isDamaged = false
+    /// Whether the entries were read from the open file after it was damaged, and so lack what other processes may have
+    /// read before.
+    var lacksRecords = false
     /// Whether it was overwritten by another program that may not have ended: no process writes before the file has
     /// stood still.
     var mayBeMidCopy = false
@@ -91,6 +94,7 @@ struct JournalState: ~Copyable {
         self.headerFingerprint = headerFingerprint
         comparedFingerprint = fingerprint
         isDamaged = false
+        lacksRecords = false
         mayBeMidCopy = false
         window.renew()
         advance(to: position, fingerprint: fingerprint, successor: successor)
