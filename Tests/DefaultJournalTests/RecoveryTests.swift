@@ -18,6 +18,34 @@ struct RecoveryTests {
         try directory.write(bytes)
     }
 
+    #if DEBUG
+    @Test(
+        "What is written behind damage and a record cut off at any length is kept, also if the repair fails",
+        arguments: 1...15
+    )
+    func cutBehindDamage(length: Int) throws {
+        let directory = TemporaryDirectory()
+        let writer = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try writer.set("first", "1")
+        let damaged = writer.state.position
+        try writer.set("damaged", "1")
+        let tail = writer.state.position
+        try writer.set("cut", String(repeating: "1", count: 100))
+        try #require(truncate(directory.journal, off_t(tail) + off_t(length)) == 0)
+        try directory.overwriteInPlace("suite/journal", at: damaged, with: [0])
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        // The disk has no room for the repair, so the damaged journal stays in use.
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        #expect(probe.fired == 1)
+        try journal.set("next", "1")
+        try journal.set("last", "1")
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh.all == journal.all && fresh["next"] == "1" && fresh["last"] == "1")
+    }
+    #endif
+
     @Test("Every prefix opens with every complete record")
     func prefixes() throws {
         let records = JournalHeader.size

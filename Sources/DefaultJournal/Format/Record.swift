@@ -18,6 +18,8 @@
 /// the file has some bytes, and 0 until a record is written there, whose first word is not 0.
 enum Record {
     static let headerSize = 16
+    /// The size of a header up to the end of its own checksum.
+    static let checkedSize = 12
     /// The bytes `F5 52`: the first of them appears in no UTF-8 text.
     static let marker: UInt16 = 0x52F5
     /// The longest payload; a header with a longer one is none.

@@ -41,8 +41,9 @@ struct Replay: ~Copyable {
         while position < size, !stopsAtDamage || report.damage.isEmpty {
             let head = try source.bytes(position..<min(position + UInt64(Record.headerSize), size))
             guard head.count == Record.headerSize else {
-                // Too short for a header: a torn tail, unless it continues damage.
-                if let last = report.damage.last, last.upperBound == position {
+                // Too short for a header: a torn tail, unless it continues damage and isn't known to be a header.
+                let isHeader = header(head, at: 0, base: position) != nil
+                if !isHeader, let last = report.damage.last, last.upperBound == position {
                     report.addDamage(position..<size)
                 } else {
                     report.tornTail = position
@@ -100,9 +101,11 @@ struct Replay: ~Copyable {
         var checksum: UInt32
     }
 
-    /// The record header at `cursor`; nil if there is none.
+    /// The record header at `cursor`, as far as its own checksum; nil if there is none.
     private func header(_ bytes: UnsafeRawBufferPointer, at cursor: Int, base: UInt64) -> RecordHeader? {
-        guard bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker else { return nil }
+        guard bytes.count - cursor >= Record.checkedSize,
+            bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker
+        else { return nil }
         let number = bytes.littleEndian(at: cursor + 2, as: UInt16.self)
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
         let offset = base &+ UInt64(cursor)
@@ -172,9 +175,10 @@ struct Replay: ~Copyable {
         while cursor < size, let data = try source.firstData(from: cursor) {
             cursor = data / UInt64(step) * UInt64(step)
             let piece = try source.piece(from: cursor, to: size)
-            guard piece.count >= Record.headerSize else { return size }
+            guard piece.count >= Record.checkedSize else { return size }
             var index = 0
-            while index <= piece.count - Record.headerSize {
+            // One that is cut off behind its checksum counts as well: the next record must not go where it reaches.
+            while index <= piece.count - Record.checkedSize {
                 if header(piece, at: index, base: cursor) != nil { return cursor + UInt64(index) }
                 index += step
             }
