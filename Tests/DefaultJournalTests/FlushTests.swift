@@ -198,30 +198,6 @@ struct FlushTests {
         #expect(["a", "b", "c"].map { fresh[$0] } == ["1", "2", "3"] && journal.all == fresh.all)
     }
 
-    @Test("A flush after another engine's failed one flushes the journal that this one has put in place meanwhile")
-    func replacedAfterFailure() throws {
-        let otherProbe = SystemCallProbe()
-        let options = JournalOptions(calls: SystemCalls(probe: otherProbe), automaticMaintenance: false)
-        let other = try Journal.openUnregistered(directory.suite, options)
-        let probe = SystemCallProbe()
-        let journal = try open(probe)
-        try other.set("a", "1")
-        otherProbe.plan(.fail(code: EIO), call: .fdatasync, number: 0)
-        #expect(throws: JournalError.self) { try other.synchronize() }
-        #expect(journal["a"] == "1")
-        let isReplaced = Locked(false)
-        probe.onStep { step in
-            // The read of the header, which says that a sync has failed.
-            guard step.call == .pread, !isReplaced.exchange(true) else { return }
-            try? other.compact()
-            try? other.set("b", "1")
-        }
-        try journal.synchronize()
-        probe.onStep(nil)
-        #expect(isReplaced.exchange(true) && journal["b"] == "1")
-        #expect(journal.isSynced && !journal.hasSyncFailed && !journal.isRenameUnsynced)
-    }
-
     @Test("A file's name whose flush has failed is flushed by the next one, however often that fails")
     func failedName() throws {
         let probe = SystemCallProbe()
