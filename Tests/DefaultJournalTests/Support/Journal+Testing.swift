@@ -117,10 +117,10 @@ extension Journal {
         stateLock.unlock()
     }
 
-    /// Whether a read could start now, without waiting for a thread that changes the index, which may be the calling
-    /// one.
+    /// Whether a read could start now, also one that has changes to apply, without waiting for a thread that changes or
+    /// reads the entries, which may be the calling one.
     var canBeRead: Bool {
-        guard let slot = stateLock.tryLockShared() else { return false }
+        guard !stateLock.isHeld, let slot = stateLock.tryLockShared() else { return false }
         stateLock.unlockShared(slot)
         return true
     }
