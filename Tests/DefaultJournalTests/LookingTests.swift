@@ -657,12 +657,13 @@ struct LookingTests {
         try journal.set("own", "a value that is as long as it has to be")
         journal.forgetComparison()
         try journal.set("own", "1")
-        try #require(journal.state.directory != nil)
+        // Elsewhere each write compares the path.
+        #expect((journal.state.directory != nil) == directory.isMapped)
         journal.forgetLook()
         probe.startRecording()
         try journal.set("own", "2")
         let calls = probe.records.map(\.call).filter { [.stat, .fstat, .lseek, .pread].contains($0) }
-        #expect(calls == [.fstat, .lseek])
+        if directory.isMapped { #expect(calls == [.fstat, .lseek]) }
         try disturbance.perform(on: directory.suite, copy: copy)
         journal.forgetLook()
         try journal.set("new", "1")
