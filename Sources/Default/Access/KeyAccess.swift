@@ -252,7 +252,7 @@ extension KeyAccess {
         default initial: @autoclosure () -> Value?
     ) throws(DefaultsError) -> Value {
         do {
-            return try decodeExactly(stored, by: bridge)
+            return try decodeExactly(stored, by: bridge, default: initial())
         } catch {
             let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
             noteReadable(as: Value.self)
@@ -261,15 +261,16 @@ extension KeyAccess {
         }
     }
 
-    /// A value that isn't in the bridge's own form, or was filled in.
-    private struct FilledIn<Value> {
+    /// A value that isn't in the bridge's own form, has old names, or was filled in.
+    private struct Found<Value> {
         let value: Value
-        let report: LoadReport
-        /// The bytes after filling in; nil if that wasn't needed.
-        let bytes: Data?
+        /// How its bytes are read; nil for a value in another form.
+        let form: StoredForm?
+
+        var report: LoadReport { form?.report ?? LoadReport() }
     }
 
-    /// Decodes a stored value that is not in the bridge's own form, or has to be filled in.
+    /// Decodes a stored value that is not in the bridge's own form, has old names, or has to be filled in.
     ///
     /// Not inlined: each call that decodes anything would look up the generic types that are used here only.
     @inline(never)
@@ -278,41 +279,43 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?,
         because fault: DefaultsError
-    ) throws(DefaultsError) -> FilledIn<Value> {
+    ) throws(DefaultsError) -> Found<Value> {
         let translated = ForeignForm.translate(stored, by: bridge)
-        if let translated, let value = try? decodeExactly(translated, by: bridge) {
-            return FilledIn(value: value, report: LoadReport(), bytes: nil)
+        if let translated, let value = try? decodeExactly(translated, by: bridge, default: initial()) {
+            return Found(value: value, form: nil)
         }
-        guard case .data(let data) = translated ?? stored,
-            let filledIn = fillIn(data, by: bridge, default: initial())
-        else {
-            // So that the next readable value is decoded, and noted, even if reads shared it before.
-            switch stored {
-            case .data: break
-            default: DecodedValueCache.of(store).remove(key, of: Value.self)
+        var fault = fault
+        if case .data(let data) = translated ?? stored, bridge.decodesData, let type = Value.self as? any Decodable.Type
+        {
+            do {
+                return try read(data, as: type, default: initial())
+            } catch {
+                if translated == nil { fault = self.fault(error, inDecoding: stored, as: Value.self) }
             }
-            throw fault.about(translated ?? stored)
         }
-        return filledIn
+        // So that the next readable value is decoded, and noted, even if reads shared it before.
+        switch stored {
+        case .data: break
+        default: DecodedValueCache.of(store).remove(key, of: Value.self)
+        }
+        throw fault.about(translated ?? stored)
     }
 
-    /// Fills in bytes that can't be decoded.
+    /// Reads bytes that can't be decoded as they are, or have old names.
     ///
-    /// - Returns: The value; nil when the bytes can't be used.
-    private func fillIn<Value>(
+    /// - Throws: Why they can't be used.
+    private func read<Value>(
         _ data: Data,
-        by bridge: ValueBridge<Value>,
+        as type: any Decodable.Type,
         default initial: @autoclosure () -> Value?
-    ) -> FilledIn<Value>? {
-        guard bridge.decodesData, let type = Value.self as? any Decodable.Type,
-            let filledIn = fillIn(data, as: type, default: { initial().flatMap(Self.defaultValue) }),
-            let value = filledIn.value as? Value
-        else { return nil }
+    ) throws -> Found<Value> {
+        let outcome = try readForm(of: data, as: type) { initial().flatMap(Self.defaultValue) }
+        let value = try require(outcome.value as? Value)
         // Other bytes may have taken the place of the shared value since.
-        if filledIn.isShareable {
+        if outcome.isShareable {
             DecodedValueCache.of(store).share(value, of: data, forKey: key)
         }
-        return FilledIn(value: value, report: filledIn.filling.report, bytes: filledIn.filling.bytes)
+        return Found(value: value, form: outcome.form)
     }
 
     /// A value as one that others are filled in from; nil for the nil of an optional.
@@ -321,76 +324,82 @@ extension KeyAccess {
         return value as? any Encodable
     }
 
-    /// How bytes that can't be decoded were filled in; remembered, so that this is worked out once.
-    private struct RememberedFilling {
-        /// Nil when the bytes can't be used.
-        let filling: Filling?
+    /// How bytes that can't be decoded as they are were read; remembered, so that this is worked out once.
+    private struct RememberedForm {
+        /// How they are read, or why they can't be used.
+        let form: Result<StoredForm, any Error>
         /// Whether there was a default value to fill them in from.
         let hadDefault: Bool
         /// Whether reads may share the value; nil before that had to be known.
         var isShareable: Bool?
     }
 
-    /// A value whose bytes were filled in.
-    private struct ReadFilling {
+    /// A value, and how its bytes are read.
+    private struct ReadForm {
         let value: any Decodable
-        let filling: Filling
+        let form: StoredForm
         /// Whether reads may share the value.
         let isShareable: Bool
     }
 
-    /// Fills in bytes that can't be decoded as a type.
-    private func fillIn(
-        _ data: Data,
+    /// Reads bytes that can't be decoded as a type as they are.
+    private func readForm(
+        of data: Data,
         as type: any Decodable.Type,
         default initial: () -> (any Encodable)?
-    ) -> ReadFilling? {
+    ) throws -> ReadForm {
         let cache = DecodedValueCache.of(store)
-        let coder = DefaultsCoder.json
         // No key contains NUL, so this is not one under which a value is cached.
         let rememberedKey = "\(key)\0"
-        func remember(_ known: RememberedFilling) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
+        func remember(_ known: RememberedForm) { cache.share(known, of: data, as: type, forKey: rememberedKey) }
         // Where one key without a default has failed, another one may have a default.
-        if var known: RememberedFilling = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
-            known.filling != nil || known.hadDefault || initial() == nil
+        if var known: RememberedForm = cache.sharedValue(of: data, as: type, forKey: rememberedKey),
+            known.hadDefault || (try? known.form.get()) != nil || initial() == nil
         {
-            guard let filling = known.filling,
-                let value = try? coder.decodeTopLevel(anyOf: type, from: filling.bytes)
-            else { return nil }
+            let form = try known.form.get()
+            let value = try form.value(of: data)
             if known.isShareable == nil {
-                let again = try? coder.decodeTopLevel(anyOf: type, from: filling.bytes)
+                let again = try? form.value(of: data)
                 known.isShareable = again.map { ValueSemantics.areInterchangeable(value, $0) } ?? false
                 remember(known)
             }
-            return ReadFilling(value: value, filling: filling, isShareable: known.isShareable == true)
+            return ReadForm(value: value, form: form, isShareable: known.isShareable == true)
         }
         let fallback = initial()
-        let found = Filling.run(type, on: data, default: fallback, coder: coder, keepsUnknownFields: true)
-        guard let found else {
-            remember(RememberedFilling(filling: nil, hadDefault: fallback != nil))
-            return nil
-        }
-        let cause = found.filling.cause
-        if cause != .mixed {
-            remember(
-                RememberedFilling(
-                    filling: found.filling,
-                    hadDefault: fallback != nil,
-                    isShareable: cause == .bytes ? nil : false
+        let stored = StoredType(only: type, coder: .json)
+        do {
+            let found = try stored.read(data, coder: nil, fillingIn: true, from: { fallback })
+            let cause = found.form.cause
+            if cause != .mixed {
+                let isShareable = cause == .bytes ? nil : false
+                remember(
+                    RememberedForm(form: .success(found.form), hadDefault: fallback != nil, isShareable: isShareable)
                 )
-            )
+            }
+            return ReadForm(value: found.value, form: found.form, isShareable: false)
+        } catch {
+            remember(RememberedForm(form: .failure(error), hadDefault: fallback != nil))
+            throw error
         }
-        return ReadFilling(value: found.value, filling: found.filling, isShareable: false)
     }
 
-    /// Decodes a stored value in the bridge's own form.
+    /// Thrown for bytes that have old names of properties.
+    private struct OldNames: Error {}
+
+    /// Decodes a stored value in the bridge's own form, without old names.
     func decodeExactly<Value>(
         _ stored: PropertyListValue,
         by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value? = nil,
         sharing isShared: Bool = true
     ) throws(DefaultsError) -> Value {
         do {
             func decode() throws -> Value {
+                if bridge.decodesData, case .data(let data) = stored, let type = Value.self as? any Decodable.Type,
+                    Renaming(type, in: data, coder: .json, default: initial().flatMap(Self.defaultValue)) != nil
+                {
+                    throw OldNames()
+                }
                 let value = try bridge.decode(stored)
                 if isShared {
                     noteReadable(as: Value.self)
@@ -530,8 +539,11 @@ extension KeyAccess {
         func unknown(in data: Data) -> UnknownFields? {
             (Value.self as? any Decodable.Type).flatMap { UnknownFields(in: data, unknownTo: $0, coder: .json) }
         }
+        func unknown(of value: Value, in data: Data, _ form: StoredForm?) -> UnknownFields? {
+            (value as? any Encodable).flatMap { form?.unknownFields(in: data, encoding: $0) }
+        }
         do {
-            _ = try decodeExactly(stored, by: bridge, sharing: false)
+            _ = try decodeExactly(stored, by: bridge, default: initial(), sharing: false)
             guard let data else { return Replaced() }
             let unknown = unknown(in: data)
             DecodedValueCache.of(store).insert(data, of: Value.self, forKey: key, isComplete: unknown == nil)
@@ -542,7 +554,7 @@ extension KeyAccess {
                 let isUsed = found.report.unusable.isEmpty
                 return Replaced(
                     loss: isUsed ? nil : .filledIn(found.report, context(Value.self)),
-                    unknown: found.bytes.flatMap { unknown(in: $0) }
+                    unknown: data.flatMap { unknown(of: found.value, in: $0, found.form) }
                 )
             } catch {
                 return Replaced(loss: error)

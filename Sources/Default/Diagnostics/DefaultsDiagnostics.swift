@@ -161,7 +161,7 @@ extension DefaultsDiagnostics.Event {
         /// Reported once per type and process, when a stored value has to be filled in. The error names the type, and
         /// has the code ``DefaultsError/Code/encodingFailed``.
         public static let defaultUnusable = Kind("default unusable")
-        /// One of a type's ``DefaultStorable/renamedProperties`` ends at a name that no property has, so it was
+        /// One of a type's ``DefaultProviding/renamedProperties`` ends at a name that no property has, so it was
         /// ignored: otherwise it would take the value away from the property with the old name.
         ///
         /// Usually it is stated the wrong way round: the old name comes first. Reported once per process, when a value

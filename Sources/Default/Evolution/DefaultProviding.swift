@@ -14,7 +14,7 @@
 /// ```
 ///
 /// In a class that isn't final, the property has the type `Self` or `Self?`. A type that declares no default value, or
-/// one of another type, has none, which is reported when a value has to be filled in.
+/// one of another type, has none, which is reported when a value is read that may have to be filled in.
 ///
 /// The conformance is used by any task, so it can't be isolated to an actor; see <doc:Gotchas>. For what is filled in,
 /// see <doc:ChangingYourSettings>.
@@ -22,9 +22,23 @@ public protocol DefaultProviding: Codable, PlainDefaultProviding {
     /// The value that missing and unusable properties are taken from; nil for none.
     ///
     /// Declare it as `Self?`, or as `Self`, such as `static let defaultValue = Bookmark()`: then this is the same
-    /// value. Evaluated when a stored value has to be filled in, on any thread. Reads of unchanged bytes may share the
-    /// outcome.
+    /// value. Evaluated on any thread: at the first read in a process, to find the types whose properties are renamed,
+    /// and when a stored value has to be filled in. Reads of unchanged bytes may share the outcome.
     static var defaultValue: Self? { get }
+
+    /// The new names of renamed properties by their old names; none by default.
+    ///
+    /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
+    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null;
+    /// otherwise it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
+    /// `["z": "y", "y": "x", "old": "window"]`. Names that lead back to themselves are ignored.
+    ///
+    /// They apply wherever a value of the type is stored: under its own key, under typed keys and in containers, in
+    /// properties of other types, optional or not, in elements and in entries.
+    ///
+    /// An old name may become the name of another property again only if the one with the new name is always stored,
+    /// which an optional property isn't while it is nil.
+    static var renamedProperties: [String: String] { get }
 }
 
 /// The requirement that makes `static let defaultValue = Settings()` count, without an optional.
@@ -43,6 +57,9 @@ public protocol PlainDefaultProviding: SendableMetatype {
 public struct NoDefaultValue: Error {}
 
 extension DefaultProviding {
+    /// None.
+    public static var renamedProperties: [String: String] { [:] }
+
     /// The default value that is declared without an optional; if there is none, that is reported.
     public static var defaultValue: Self? {
         do {
@@ -62,4 +79,10 @@ extension PlainDefaultProviding where DefaultFailure == NoDefaultValue {
 extension PlainDefaultProviding {
     /// The default value that is declared without an optional.
     static func plainDefault() throws(DefaultFailure) -> Self { try defaultValue }
+}
+
+/// The default value that a type has itself; nil if it has none.
+func ownDefault(of type: any Decodable.Type) -> (any Encodable)? {
+    func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
+    return (type as? any DefaultProviding.Type).flatMap { value(of: $0) }
 }

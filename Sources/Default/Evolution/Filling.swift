@@ -10,8 +10,8 @@ internal import Foundation
 //    Storable).
 // 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the
 //    settings type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`, `StoredBytes`).
-// 3. Properties with old names get the new ones (`Renaming`, on a `StoredTree`). Names that only types in the type
-//    state are looked for when step 4 fails.
+// 3. Properties with old names get the new ones, those of the type and of all types in it (`Renaming`, on a
+//    `StoredTree`). `TypeShape` knows which types these are.
 // 4. They are decoded as the type. If that works, only step 8 remains.
 // 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). The tree
 //    is changed in that place: it is filled in from the default value, or the value that can't be used is removed
@@ -19,6 +19,9 @@ internal import Foundation
 // 6. Step 5 is repeated until the bytes can be decoded, and the value decoded then is the result (`Filling`).
 // 7. What was changed, and the bytes after the changes, are remembered, so that 2 to 6 happen once (`StoredForm`).
 // 8. A predecessor's value is migrated, from type to type (`StoredType`).
+//
+// Types of typed keys and containers have no predecessors and no versions: for them, 2 and 8 are left out (`KeyAccess`,
+// in the folder Access).
 //
 // A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`, `KeptFields`), and quarantines the bytes
 // if something else would be lost (`Quarantine`).
@@ -188,8 +191,7 @@ final class FillingContext {
         let type = nonOptional(type)
         // Remembered, nil included: elements of one type ask for it again and again.
         if let known = defaults[ObjectIdentifier(type)] { return known }
-        func value<Provider: DefaultProviding>(of type: Provider.Type) -> (any Encodable)? { type.defaultValue }
-        let tree = (type as? any DefaultProviding.Type).flatMap { value(of: $0) }.flatMap { self.tree(of: $0) }
+        let tree = ownDefault(of: type).flatMap { self.tree(of: $0) }
         defaults[ObjectIdentifier(type)] = .some(tree)
         return tree
     }

@@ -32,7 +32,7 @@ struct KeptFields {
         if arePredecessors {
             let all = fields.paths
             // Under the old name of a property, the next read would take it for that.
-            for name in newest.names(newest.type).keys {
+            for name in Renaming.names(of: newest.type).keys {
                 for path in fields.paths(named: name) {
                     fields.remove(path, keepingParts: true)
                 }

@@ -264,22 +264,14 @@ final class PropertyLayers: @unchecked Sendable {
 
     private func renamed(_ fields: Fields, of release: StoredType) -> Fields {
         guard let data = StoredTree.object(fields).data(in: format),
-            let renaming = Renaming(
-                release.type,
-                names: release.names,
-                in: data,
-                coder: release.coder,
-                includingParts: true
-            ), let renamed = renaming.data
+            let renamed = Renaming(release.type, in: data, coder: release.coder)?.data
         else { return fields }
         return StoredTree.parse(renamed)?.tree.fields ?? fields
     }
 
     /// The bytes of some fields over the release's default value.
     private func completed(_ fields: Fields, of release: StoredType) -> Data? {
-        func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
-        let defaultValue = (release.type as? any DefaultProviding.Type).flatMap { initial($0) }
-        let start = defaultValue.flatMap { try? release.coder.encodeTopLevel($0) }
+        let start = ownDefault(of: release.type).flatMap { try? release.coder.encodeTopLevel($0) }
             .flatMap { StoredTree.parse($0)?.tree.fields }
         return StoredTree.object((start ?? [:]).merging(renamed(fields, of: release)) { $1 }).data(in: format)
     }

@@ -4,11 +4,6 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The new names of a type's properties by their old ones, as the type states them.
-///
-/// A name may contain dots itself, or be a path through nested containers and elements.
-typealias PropertyNames = @Sendable (any Decodable.Type) -> [String: String]
-
 /// Stored bytes with the new names of renamed properties, those of the type and of all types in it.
 ///
 /// A value moves to the last name of its chain in one step: with `["z": "y", "y": "x"]`, both "z" and "y" become "x".
@@ -26,26 +21,21 @@ struct Renaming {
     ///
     /// - Parameters:
     ///   - type: The type that the bytes are of.
-    ///   - names: The names that types state.
     ///   - data: The bytes.
     ///   - coder: Their coder.
-    ///   - includingParts: Whether to look for the names of types in this one even if the bytes have none of its own.
-    ///     To find these types takes ten times as long as a first read does otherwise, so only bytes that can't be
-    ///     decoded are worth it.
+    ///   - initial: A value that has the parts of the type, if the type has no default value of its own.
     init?(
         _ type: any Decodable.Type,
-        names: @escaping PropertyNames,
         in data: Data,
         coder: DefaultsCoder,
-        includingParts: Bool = false
+        default initial: @autoclosure () -> (any Encodable)? = nil
     ) {
-        let mayApply =
-            Self.mayApply(to: data, of: type, names)
-            || includingParts && TypeShape.types(in: type).contains { Self.mayApply(to: data, of: $0, names) }
+        let mayApply = TypeShape.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
         guard mayApply, let parsed = StoredTree.parse(data) else { return nil }
         var tree = parsed.tree
-        let walk = RenamingWalk(names, coder: coder, format: parsed.format)
-        walk.rename(in: &tree, of: type, stated: [:], at: [])
+        let walk = RenamingWalk(coder: coder, format: parsed.format)
+        let shape = TypeShape.of(nonOptional(type), coder: coder, default: initial())
+        walk.rename(in: &tree, of: type, shape: shape, stated: [:], at: [])
         unused = walk.unused
         guard walk.isChanged || !unused.isEmpty else { return nil }
         self.data = walk.isChanged ? tree.data(in: parsed.format) : nil
@@ -64,9 +54,14 @@ struct Renaming {
         return unused.filter { used[$0] == nil }
     }
 
+    /// The new names that a type states, by the old ones: as they are stored, or paths through containers and elements.
+    static func names(of type: any Decodable.Type) -> [String: String] {
+        (type as? any DefaultProviding.Type)?.renamedProperties ?? [:]
+    }
+
     /// Whether bytes may contain an old name; this search avoids parsing bytes in which nothing has to be renamed.
-    private static func mayApply(to data: Data, of type: any Decodable.Type, _ names: PropertyNames) -> Bool {
-        names(type).keys.contains { name in
+    private static func mayApply(to data: Data, of type: any DefaultProviding.Type) -> Bool {
+        type.renamedProperties.keys.contains { name in
             let key = name.split(separator: ".").last.map(String.init) ?? ""
             // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
             return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
@@ -78,12 +73,11 @@ struct Renaming {
 private final class RenamingWalk {
     private(set) var isChanged = false
     private(set) var unused: [StoredTree.Path] = []
-    private let names: PropertyNames
     private let coder: DefaultsCoder
     private let keys: StoredKeys
 
-    init(_ names: @escaping PropertyNames, coder: DefaultsCoder, format: StoredTree.Format) {
-        (self.names, self.coder) = (names, coder)
+    init(coder: DefaultsCoder, format: StoredTree.Format) {
+        self.coder = coder
         keys = StoredKeys(coder: coder, format: format)
     }
 
@@ -92,7 +86,7 @@ private final class RenamingWalk {
     /// - Parameters:
     ///   - tree: The value.
     ///   - type: Its type; nil if it isn't known.
-    ///   - shape: What is known of a container that is decoded without a type.
+    ///   - shape: What is known of a container without a type, or of a type without a default value.
     ///   - outer: The names that containers of the value state for it.
     ///   - path: Its path.
     func rename(
@@ -109,7 +103,7 @@ private final class RenamingWalk {
         guard tree.fields != nil else { return }
         let shape = type.flatMap { TypeShape.of($0, coder: coder) } ?? shape
         // A type knows its own properties best, so its names take precedence over those of what it is in.
-        let stated = (type.map(names) ?? [:]).merging(outer) { own, _ in own }
+        let stated = (type.map(Renaming.names) ?? [:]).merging(outer) { own, _ in own }
         var rules: [StoredTree.Path: StoredTree.Path] = [:]
         var inElements: [String: [String: String]] = [:]
         for (old, new) in stated {

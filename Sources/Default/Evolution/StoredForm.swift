@@ -66,28 +66,27 @@ extension StoredType {
     ///   - data: The bytes.
     ///   - coder: Their coder; nil for the type's own.
     ///   - fillingIn: Whether to fill them in if that fails.
+    ///   - initial: The default value to fill them in from; nil for the type's own, if it has one.
     /// - Returns: The value, and how it was made.
     /// - Throws: The error of the decoder, or a ``VersionFault``.
-    func read(_ data: Data, coder: DefaultsCoder?, fillingIn: Bool) throws -> Outcome {
+    func read(
+        _ data: Data,
+        coder: DefaultsCoder?,
+        fillingIn: Bool,
+        from initial: (() -> (any Encodable)?)? = nil
+    ) throws -> Outcome {
         let coder = coder ?? self.coder
-        var renaming = Renaming(type, names: names, in: data, coder: coder)
+        let renaming = Renaming(type, in: data, coder: coder, default: initial?())
+        let renamed = renaming?.data ?? data
         var form = StoredForm(type: self, coder: coder, bytes: renaming?.data, isCurrent: isNewest)
-        var value: (any Decodable)?
+        let value: any Decodable
         do {
-            value = try coder.decodeTopLevel(anyOf: type, from: renaming?.data ?? data)
+            value = try coder.decodeTopLevel(anyOf: type, from: renamed)
         } catch {
-            let inParts = Renaming(type, names: names, in: data, coder: coder, includingParts: true)
-            if let inParts, let renamed = inParts.data, renamed != renaming?.data {
-                (renaming, form.bytes) = (inParts, renamed)
-                value = try? coder.decodeTopLevel(anyOf: type, from: renamed)
-            }
-            if value == nil {
-                guard fillingIn, let filled = fillIn(renaming?.data ?? data, coder: coder) else { throw error }
-                value = filled.value
-                (form.bytes, form.filling, form.report) = (filled.filling.bytes, filled.filling, filled.filling.report)
-            }
+            guard fillingIn, let filled = fillIn(renamed, coder: coder, from: initial) else { throw error }
+            value = filled.value
+            (form.bytes, form.filling, form.report) = (filled.filling.bytes, filled.filling, filled.filling.report)
         }
-        guard let value else { throw UnexpectedValue() }
         var unusable = form.report.unusable
         for place in renaming?.unusedPaths(decodedAs: value as? any Encodable, coder: coder) ?? [] {
             form.oldNames.append(place)
@@ -104,18 +103,19 @@ extension StoredType {
         return Outcome(value: try migrated(value), form: form)
     }
 
-    /// Fills in bytes if this is a type with a default value.
-    private func fillIn(_ data: Data, coder: DefaultsCoder) -> Filling.Outcome? {
-        func initial<Provider: DefaultProviding>(_ type: Provider.Type) -> (any Encodable)? { type.defaultValue }
-        guard let provider = type as? any DefaultProviding.Type else { return nil }
+    /// Fills in bytes from a default value or, if this is a type that has one, from its own.
+    private func fillIn(_ data: Data, coder: DefaultsCoder, from initial: (() -> (any Encodable)?)?) -> Filling.Outcome?
+    {
+        guard initial != nil || type is any DefaultProviding.Type else { return nil }
+        let fallback = initial.map { $0() } ?? ownDefault(of: type)
         let keeps = isNewest && keepsUnknownFields
-        return Filling.run(type, on: data, default: initial(provider), coder: coder, keepsUnknownFields: keeps)
+        return Filling.run(type, on: data, default: fallback, coder: coder, keepsUnknownFields: keeps)
     }
 
     /// How much this type might use of bytes that can't be read as it.
     func usableShare(of data: Data, coder: DefaultsCoder?) -> KnownKeys.UsableShare {
         let coder = coder ?? self.coder
-        let renamed = Renaming(type, names: names, in: data, coder: coder, includingParts: true)?.data
+        let renamed = Renaming(type, in: data, coder: coder)?.data
         return KnownKeys.usableShare(of: renamed ?? data, as: type, coder: coder)
     }
 

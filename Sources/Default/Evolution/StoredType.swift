@@ -1,6 +1,7 @@
 /// A release of a type that stored bytes may be of: the newest, or one that came before.
 ///
-/// The folder Storable makes these of settings types and their predecessors.
+/// The folder Storable makes these of settings types and their predecessors, and Access of the types of typed keys and
+/// containers.
 struct StoredType {
     let type: any Decodable.Type
     /// Its version: its own, or one less than its successor's.
@@ -12,12 +13,25 @@ struct StoredType {
     let keepsUnknownFields: Bool
     /// The unknown fields that the next write drops.
     let removedProperties: [String]
-    /// The names that this type, and the types in it, state for their properties.
-    let names: PropertyNames
     /// Makes a value of the newest release of one of this; nil for the newest itself.
     let migration: ((any Decodable) throws -> any Decodable)?
 
     var isNewest: Bool { migration == nil }
+}
+
+extension StoredType {
+    /// The only release of a type whose bytes have no version: that of a typed key or a container.
+    init(only type: any Decodable.Type, coder: DefaultsCoder) {
+        self.init(
+            type: type,
+            version: 0,
+            hasVersion: false,
+            coder: coder,
+            keepsUnknownFields: true,
+            removedProperties: [],
+            migration: nil
+        )
+    }
 }
 
 /// Why bytes are not read as a settings type, although they may be those of one of its versions.

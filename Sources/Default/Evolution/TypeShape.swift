@@ -22,24 +22,39 @@ final class TypeShape: DecodingHooks {
     private static let known = PerProcess { Locked<[ObjectIdentifier: TypeShape?]>([:]) }
 
     /// The shape of a type; nil without a default value that can be encoded and decoded.
-    static func of(_ type: any Decodable.Type, coder: DefaultsCoder) -> TypeShape? {
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - coder: The coder.
+    ///   - initial: A value to decode if the type has no default value of its own.
+    /// - Returns: The shape.
+    static func of(
+        _ type: any Decodable.Type,
+        coder: DefaultsCoder,
+        default initial: (any Encodable)? = nil
+    ) -> TypeShape? {
         // The built-in coders are asked for the same names, while a custom one may convert them.
-        guard coder.isBuiltIn else { return make(type, coder: coder) }
+        guard coder.isBuiltIn, let provider = type as? any DefaultProviding.Type else {
+            return make(type, coder: coder, default: initial)
+        }
         let id = ObjectIdentifier(type)
         if let shape = known.current.withLock({ $0[id] }) { return shape }
-        let shape = make(type, coder: coder)
+        let shape = make(provider, coder: coder, default: initial)
         known.current.withLock { $0[id] = .some(shape) }
         return shape
     }
 
-    private static func make(_ type: any Decodable.Type, coder: DefaultsCoder) -> TypeShape? {
-        func encoded<Provider: DefaultProviding>(_ type: Provider.Type) -> Data? {
-            type.defaultValue.flatMap { try? coder.encodeTopLevel($0) }
-        }
-        guard let provider = type as? any DefaultProviding.Type, let data = encoded(provider) else { return nil }
+    private static func make(
+        _ type: any Decodable.Type,
+        coder: DefaultsCoder,
+        default initial: (any Encodable)?
+    ) -> TypeShape? {
+        guard let value = ownDefault(of: type) ?? initial,
+            let data = try? coder.encodeTopLevel(value)
+        else { return nil }
         let shape = TypeShape(type)
-        let value = try? coder.withDecoder(for: data) { try shape.decode(type, from: $0) }
-        return value == nil ? nil : shape
+        let decoded = try? coder.withDecoder(for: data) { try shape.decode(type, from: $0) }
+        return decoded == nil ? nil : shape
     }
 
     private func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
@@ -87,45 +102,57 @@ final class TypeShape: DecodingHooks {
 }
 
 extension TypeShape {
-    private static let knownTypes = PerProcess { Locked<[ObjectIdentifier: [any Decodable.Type]]>([:]) }
+    private static let knownProviders = PerProcess { Locked<[ObjectIdentifier: [any DefaultProviding.Type]]>([:]) }
 
-    /// The types of what is in a type's values: of properties, of elements, and of what is in those.
+    /// The types that may state names for what is in a type's values: itself, and the types of properties, of elements,
+    /// and of what is in those.
     ///
     /// They are looked up in the default values, with no coder.
-    static func types(in type: any Decodable.Type) -> [any Decodable.Type] {
+    ///
+    /// - Parameters:
+    ///   - type: The type.
+    ///   - initial: A value of it, if it has no default value of its own.
+    /// - Returns: The types that have default values; found out once for each type.
+    static func providers(
+        in type: any Decodable.Type,
+        default initial: @autoclosure () -> Any?
+    ) -> [any DefaultProviding.Type] {
         let id = ObjectIdentifier(type)
-        if let types = knownTypes.current.withLock({ $0[id] }) { return types }
-        var types: [any Decodable.Type] = []
-        func add(_ part: Any.Type) {
-            guard let part = (part as? any Decodable.Type).map(nonOptional), !ValueSemantics.isLeaf(part) else {
+        if let known = knownProviders.current.withLock({ $0[id] }) { return known }
+        var found: [any DefaultProviding.Type] = []
+        var visited: Set<ObjectIdentifier> = []
+        func add(_ type: Any.Type) {
+            guard let type = (type as? any Decodable.Type).map(nonOptional), !ValueSemantics.isLeaf(type) else {
                 return
             }
-            if let collection = part as? any StoredCollection.Type {
-                return collection.partTypes.forEach(add)
+            if let collection = type as? any StoredCollection.Type { return collection.partTypes.forEach(add) }
+            guard let provider = type as? any DefaultProviding.Type, !found.contains(where: { $0 == type }) else {
+                return
             }
-            guard part != type, !types.contains(where: { $0 == part }) else { return }
-            types.append(part)
-            addParts(of: part)
-        }
-        func addParts(of type: any Decodable.Type) {
-            func value<Provider: DefaultProviding>(of type: Provider.Type) -> Any? { type.defaultValue }
-            guard let provider = type as? any DefaultProviding.Type, let value = value(of: provider) else { return }
-            addParts(of: Mirror(reflecting: value))
+            found.append(provider)
+            ownDefault(of: type).map { addParts(of: Mirror(reflecting: $0)) }
         }
         func addParts(of mirror: Mirror) {
-            for (_, part) in mirror.children {
-                let type = Swift.type(of: part)
-                add(type)
-                // A struct without its own default.
-                let isStruct = mirror.displayStyle != .collection && !(part is any DefaultProviding)
-                if isStruct, !ValueSemantics.isLeaf(type) {
-                    addParts(of: Mirror(reflecting: part))
+            // Objects may refer to each other in a circle.
+            if mirror.displayStyle == .class, !visited.insert(ObjectIdentifier(mirror.subjectType)).inserted { return }
+            for (_, part) in mirror.children where !ValueSemantics.isLeaf(Swift.type(of: part)) {
+                add(Swift.type(of: part))
+                let parts = Mirror(reflecting: part)
+                // What has its own default is added with it, and of a collection the types of the elements are enough.
+                // The values of an enum's case are in a tuple.
+                if part is any Decodable || parts.displayStyle == .tuple, !(part is any DefaultProviding),
+                    !(part is any StoredCollection)
+                {
+                    addParts(of: parts)
                 }
             }
             mirror.superclassMirror.map(addParts(of:))
         }
-        addParts(of: type)
-        knownTypes.current.withLock { $0[id] = types }
-        return types
+        add(type)
+        let value = found.isEmpty ? initial() : nil
+        value.map { addParts(of: Mirror(reflecting: $0)) }
+        // Another key of the type may have a default value.
+        if value != nil || !found.isEmpty { knownProviders.current.withLock { $0[id] = found } }
+        return found
     }
 }

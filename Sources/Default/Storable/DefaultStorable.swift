@@ -85,17 +85,6 @@ public protocol DefaultStorable: DefaultProviding {
     /// is also used, until the next write, when the value under a newer key can't be decoded, which is reported.
     static var previousIdentifiers: [String] { get }
 
-    /// The new names of renamed properties by their old names; none by default.
-    ///
-    /// The names are the stored keys, with dots between the keys of nested properties: `["colour": "color"]`,
-    /// `["window.w": "window.width"]`. A value with an old name is used if there is none with the new name, or null;
-    /// otherwise it counts as unusable. Names may form chains, and parents may be renamed as well, in any order:
-    /// `["z": "y", "y": "x", "old": "window"]`. Names that lead back to themselves are ignored.
-    ///
-    /// An old name may become the name of another property again only if the one with the new name is always stored,
-    /// which an optional property isn't while it is nil.
-    static var renamedProperties: [String: String] { get }
-
     /// Whether a write keeps what the replaced value has and this type doesn't know; true by default.
     ///
     /// So a version of the app that a user goes back to loses nothing of what a newer one has added, in nested structs
@@ -146,9 +135,6 @@ extension DefaultStorable {
 
     /// None.
     public static var previousIdentifiers: [String] { [] }
-
-    /// None.
-    public static var renamedProperties: [String: String] { [:] }
 
     /// True.
     public static var keepsUnknownFields: Bool { true }
@@ -413,7 +399,7 @@ extension DefaultStorable {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
-                guard Renaming(Self.self, names: statedNames, in: data, coder: defaultCoder) == nil,
+                guard Renaming(Self.self, in: data, coder: defaultCoder) == nil,
                     !PartialMark.isPartial(data, beside: identifier, in: store)
                 else { throw FastPathUnavailable() }
                 let value = try defaultCoder.decodeTopLevel(Self.self, from: data)

@@ -17,7 +17,6 @@ extension StoredType {
                 coder: coder,
                 keepsUnknownFields: settings?.keepsUnknownFields ?? true && later.allSatisfy { $0.keepsUnknownFields },
                 removedProperties: later.reduce(settings?.removedProperties ?? []) { $0 + $1.removedProperties },
-                names: statedNames,
                 migration: later.isEmpty ? nil : { value in try later.reduce(value) { try $1.migrating($0) } }
             )
             chain.append(stored)
@@ -29,9 +28,6 @@ extension StoredType {
         }
     }
 }
-
-/// The names that settings types state; other types state none.
-let statedNames: PropertyNames = { ($0 as? any DefaultStorable.Type)?.renamedProperties ?? [:] }
 
 extension DefaultMigratable {
     fileprivate static var previousType: any Decodable.Type { Previous.self }
