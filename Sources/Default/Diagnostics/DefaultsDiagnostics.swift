@@ -175,6 +175,9 @@ extension DefaultsDiagnostics.Event {
         public static let nameUnreadable = Kind("name unreadable")
         /// A value that could not be used was quarantined and replaced; see
         /// ``DefaultStorable/quarantined(in:forKey:)``.
+        ///
+        /// Reported at each write that does so. If only a part of the value can't be used, once per store, key, type,
+        /// reason and process, so that two releases which alternate don't report at each write.
         public static let quarantined = Kind("quarantined")
         /// A quarantined copy was removed to make room for another one.
         ///
@@ -227,7 +230,7 @@ extension DefaultsDiagnostics {
         }
     }
 
-    /// Reports an error that is about a whole store, once for each store and reason.
+    /// Reports an error once for each subject and reason.
     static func reportOnce(_ kind: Event.Kind, _ error: DefaultsError) {
         if reportedReads.withLock({ $0.insert(error.context, reason: error.description.hashValue) }) {
             report(Event(kind: kind, error: error))

@@ -168,10 +168,15 @@ struct Quarantine {
         }
     }
 
-    /// Reports a quarantined value, after it was replaced.
+    /// Reports a quarantined value, after it was replaced; once for each reason if only a part of it can't be used.
     func report(because loss: DefaultsError) {
         let error = DefaultsError.quarantined(loss, under: quarantineKey, context)
-        DefaultsDiagnostics.report(.init(kind: .quarantined, error: error))
+        if loss.code == .filledIn {
+            // Of two releases that alternate, each replaces a part of what the other has stored, at each write.
+            DefaultsDiagnostics.reportOnce(.quarantined, error)
+        } else {
+            DefaultsDiagnostics.report(.quarantined, error)
+        }
     }
 }
 

@@ -94,6 +94,45 @@ struct QuarantineTests {
         }
     }
 
+    @Test(
+        "is reported once by each of two releases that alternate, and quarantined each time",
+        arguments: StoreKind.allCases
+    )
+    func alternatingReleases(kind: StoreKind) throws {
+        struct First: DefaultStorable, Equatable {
+            var size = 1
+            var name = ""
+            static let defaultValue = First()
+            static var defaultIdentifier: String { "Alternating" }
+        }
+        struct Second: DefaultStorable, Equatable {
+            var size = "1"
+            var name = ""
+            static let defaultValue = Second()
+            static var defaultIdentifier: String { "Alternating" }
+        }
+        try kind.withStore { store in
+            let first = Defaults.Key<First>("key", default: First())
+            let second = Defaults.Key<Second>("key", default: Second())
+            let collector = EventCollector()
+            try collector.collect {
+                for round in 0..<4 {
+                    try First.update(in: store) { $0.name = "first \(round)" }
+                    let ofFirst = store.data(forKey: "Alternating")
+                    try Second.update(in: store) { $0.name += ", second" }
+                    // It has the part that both can use, and the rest is quarantined.
+                    #expect(Second.read(from: store) == Second(name: "first \(round), second"))
+                    try #expect(Second.quarantined(in: store).first?.data == ofFirst)
+                    Defaults(suite: store)[first].name = "first \(round)"
+                    Defaults(suite: store)[second].name = "second \(round)"
+                }
+            }
+            let events = collector.events.filter { $0.kind == .quarantined }
+            let subjects = events.map { event in "\(event.error.key ?? "") \(event.error.type.map { "\($0)" } ?? "")" }
+            #expect(subjects.sorted() == ["Alternating First", "Alternating Second", "key First", "key Second"])
+        }
+    }
+
     @Test("keeps its date, its type and its version when another one joins it")
     func joined() throws {
         try StoreKind.memory.withCurrentStore { store in
