@@ -23,6 +23,17 @@ internal import Foundation
 // Types of typed keys and containers have no predecessors and no versions: for them, 2 and 8 are left out (`KeyAccess`,
 // in the folder Access).
 //
+// For example, an enum has lost a case that is stored in the third element of an array:
+//
+// - `DecodingTrace` finds the array at fault, which it decodes as a whole, so `StoredDocument.edit` makes a document of
+//   each element. `StoredElements.edit` decodes them all in the first round, and only the third fails, in the enum.
+// - That document is edited. The enum's value is replaced by that of the default value of the element's type. If there
+//   is none, an optional one is removed, and otherwise nothing can be changed in the element.
+// - Then an array leaves the element out if its type is `DefaultProviding`. If it isn't, the array is replaced by that
+//   of the default value: its count and order may matter. A set or a dictionary leaves it out in any case.
+// - The whole is decoded again. The report names "tracks[2].mode", as no case of the enum. Nothing is written until
+//   the program writes; that write quarantines the bytes first.
+//
 // A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`, `KeptFields`), and quarantines the bytes
 // if something else would be lost (`Quarantine`).
 
