@@ -1,3 +1,4 @@
+internal import DefaultJournal
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -30,7 +31,10 @@ struct Renaming {
         coder: DefaultsCoder,
         default initial: @autoclosure () -> (any Encodable)? = nil
     ) {
-        let mayApply = TypeShape.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
+        let mayApply =
+            (type as? any DefaultProviding.Type).map { Self.mayApply(to: data, of: $0) } == true
+            || Self.mayHaveParts(data)
+                && TypeShape.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
         guard mayApply, let parsed = StoredTree.parse(data) else { return nil }
         var tree = parsed.tree
         let walk = RenamingWalk(coder: coder, format: parsed.format)
@@ -57,6 +61,13 @@ struct Renaming {
     /// The new names that a type states, by the old ones: as they are stored, or paths through containers and elements.
     static func names(of type: any Decodable.Type) -> [String: String] {
         (type as? any DefaultProviding.Type)?.renamedProperties ?? [:]
+    }
+
+    /// Whether bytes may have objects in them, whose types may state names.
+    ///
+    /// To find these types takes longer than all the rest of a process's first read.
+    private static func mayHaveParts(_ data: Data) -> Bool {
+        data.isPropertyList || data.dropFirst().withUnsafeBytes { ByteSearch.contains(UInt8(ascii: "{"), in: $0) }
     }
 
     /// Whether bytes may contain an old name; this search avoids parsing bytes in which nothing has to be renamed.
