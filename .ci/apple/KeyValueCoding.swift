@@ -31,8 +31,8 @@ extension UserDefaults {
     }
 
     subscript<Value>(key: ProgramKey<Value>) -> Value? {
-        get { object(forKey: key.storedName) as? Value }
-        set { set(newValue, forKey: key.storedName) }
+        get { object(forKey: key.name) as? Value }
+        set { set(newValue, forKey: key.name) }
     }
 }
 

@@ -204,7 +204,7 @@ echo "KeyValueCoding.swift"
 # The declarations that the statements mean, in their order. Line numbers are the same in both.
 meanings() {
     swiftc -dump-ast "${common[@]}" -target "x86_64-apple-macosx$minimum" -swift-version 5 -parse-as-library "$@" \
-        -module-name KeyValueCoding "$kit/KeyValueCoding.swift" >"$work/ast"
+        -module-name KeyValueCoding "$kit/KeyValueCoding.swift" >"$work/ast" || return 1
     # Each with its type, which differs between overloads of one name.
     grep -E ' decl="(Foundation|ObjectiveC|Default|DefaultJournal|KeyValueCoding)\.' "$work/ast" | sed 's/^ *//'
 }
