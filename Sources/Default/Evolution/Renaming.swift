@@ -31,8 +31,10 @@ struct Renaming {
         coder: DefaultsCoder,
         default initial: @autoclosure () -> (any Encodable)? = nil
     ) {
+        // Casts of a type that lacks the protocol are the slow ones.
+        let provider = type as? any DefaultProviding.Type ?? nonOptional(type) as? any DefaultProviding.Type
         let mayApply =
-            (type as? any DefaultProviding.Type).map { Self.mayApply(to: data, of: $0) } == true
+            provider.map { Self.mayApply(to: data, of: $0) } == true
             || Self.mayHaveParts(data)
                 && TypeShape.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
         guard mayApply, let parsed = StoredTree.parse(data) else { return nil }
