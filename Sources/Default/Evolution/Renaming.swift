@@ -69,7 +69,10 @@ struct Renaming {
     ///
     /// To find these types takes longer than all the rest of a process's first read.
     private static func mayHaveParts(_ data: Data) -> Bool {
-        data.isPropertyList || data.dropFirst().withUnsafeBytes { ByteSearch.contains(UInt8(ascii: "{"), in: $0) }
+        data.isPropertyList
+            || data.withUnsafeBytes { bytes in
+                ByteSearch.contains(UInt8(ascii: "{"), in: UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
+            }
     }
 
     /// Whether bytes may contain an old name; this search avoids parsing bytes in which nothing has to be renamed.
