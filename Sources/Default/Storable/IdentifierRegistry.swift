@@ -5,11 +5,10 @@ internal import DefaultJournal
 /// `Player.Settings` and `Editor.Settings` both have the identifier "Settings". In one store, each would overwrite the
 /// other.
 enum IdentifierRegistry {
-    /// The types that were seen at a location, which is a store's path or description and an identifier; the first type
-    /// first.
-    private static let types = PerProcess { Locked<[StoreKey: [any DefaultStorable.Type]]>([:]) }
+    /// The types that were seen, by their store's path or description and their identifier; the first one first.
+    private static let types = PerProcess { Locked<[StoreKey: [StoreKey: [any DefaultStorable.Type]]]>([:]) }
 
-    /// The number of locations that are remembered; when there is one more, all others are forgotten.
+    /// The number of stores that are remembered; when there is one more, all others are forgotten.
     private static let capacity = 4_096
 
     /// Records that a type's identifier was used in a store, and reports it once for each type when another type used
@@ -21,12 +20,12 @@ enum IdentifierRegistry {
         let identifier = type.defaultIdentifier
         // The path is there already, while a description is made at each call.
         let place = FileDefaults.of(store).flatMap { try? $0.suite.path() } ?? store.storeDescription
-        let location = StoreKey(unchecked: "\(place)\0\(identifier)")
+        let (storeKey, identifierKey) = (StoreKey(unchecked: place), StoreKey(unchecked: identifier))
         let owner: (any DefaultStorable.Type)? = types.withLock { types in
-            let known = types[location] ?? []
+            let known = types[storeKey]?[identifierKey] ?? []
             if known.contains(where: { ObjectIdentifier($0) == ObjectIdentifier(type) }) { return nil }
-            if types.count >= capacity { types.removeAll() }
-            types[location] = known + [type]
+            if types[storeKey] == nil, types.count >= capacity { types.removeAll() }
+            types[storeKey, default: [:]][identifierKey, default: []].append(type)
             return known.first
         }
         if let owner {
