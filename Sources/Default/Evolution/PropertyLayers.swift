@@ -459,12 +459,12 @@ final class PropertyLayers: @unchecked Sendable {
         // So is one whose predecessors might take a part for theirs, since no version is recorded.
         let isWhole = defaultFields == nil || chain.count > 1 && !newest.hasVersion
         let lower = Self.names(in: registered ?? [:], and: namesBelow)
-        // Now nil are those that had a value, or that nil is stored for. What is stored and unknown to the type is kept
-        // by other means.
-        let isNil = Set(before.keys).union(stored.filter(\.value.mayBeNull).keys).subtracting(new.keys)
+        // What is nil now had a value, or nil is stored for it. What is stored and unknown to the type is kept by other
+        // means.
+        let nilNames = Set(before.keys).union(stored.filter(\.value.mayBeNull).keys).subtracting(new.keys)
         var changes = Changes()
         var fields: Fields = [:]
-        for name in Array(new.keys) + isNil {
+        for name in Array(new.keys) + nilNames {
             let isSame = isUnchanged(name, new, effective)
             let layer = above.last { $0.fields[name] != nil }
             // Nil is stored as null where a lower layer has a value.

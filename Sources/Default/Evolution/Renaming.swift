@@ -67,7 +67,8 @@ struct Renaming {
 
     /// Whether bytes may have objects in them, whose types may state names.
     ///
-    /// To find these types takes longer than all the rest of a process's first read.
+    /// To find these types takes longer than all the rest of a process's first read. A type that writes another one's
+    /// properties among its own isn't looked into.
     private static func mayHaveParts(_ data: Data) -> Bool {
         data.isPropertyList
             || data.withUnsafeBytes { bytes in

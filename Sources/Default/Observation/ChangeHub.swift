@@ -11,12 +11,12 @@ internal import DefaultJournal
 //    ended, isn't delivered.
 // 4. Each `Observer` calls its handler for one change after the other. While it blocks, 256 wait; those beyond are one
 //    call with nil, which stands for any key.
-// 5. Sequences of values (`ValueUpdates`) read the value when they are told, and keep the newest only. `KeyChanges`
-//    keeps 100, and then combines the newest.
-// 6. In a child made with `fork`, a handler that was added before isn't called (`StoreObservation`).
+// 5. Sequences of values (`ValueUpdates`) read the value when they are told, and keep the newest only. `ValueChanges`
+//    keep 100, or as many as they are told to, and then combine the newest.
+// 6. In a child made with `fork`, handlers that were added before it aren't called (`PerProcess`).
 //
-// So a change can be combined with a later one, and nothing else loses it: a handler that reads when it is called has
-// read the last value when it is called no more.
+// So a change may be combined with a later one, but the last one always leads to a call: a handler that reads the value
+// each time it is called has read the last value in the end.
 
 /// The observers of one storage.
 final class ChangeHub: Sendable {

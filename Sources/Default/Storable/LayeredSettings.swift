@@ -166,7 +166,8 @@ struct LayeredSettings {
     /// - Returns: The value; nil when no layer says enough.
     /// - Throws: What reading the stored value throws.
     func find(default initial: (any DefaultStorable)? = nil) throws(DefaultsError) -> StoredSettings? {
-        if let last = lastWrite(), let value = try? layers.decode(last.effective) as? any DefaultStorable {
+        let stored = store.ownValue(forKey: identifiers[0])
+        if let last = lastWrite(ifStored: stored), let value = try? layers.decode(last.effective) as? any DefaultStorable {
             let form = StoredForm.absent(of: layers.chain[0])
             let access = type.access(key, in: store)
             return StoredSettings(access: access, value: value, form: form, data: last.data, version: nil)
@@ -200,11 +201,16 @@ struct LayeredSettings {
     }
 
     /// Finds out what to store for a new value, under the lock.
-    func storing(_ data: Data) -> Storing {
+    ///
+    /// - Parameters:
+    ///   - data: The new value's bytes.
+    ///   - stored: What they replace; nil for nothing.
+    /// - Returns: What to store.
+    func storing(_ data: Data, replacing stored: PropertyListValue?) -> Storing {
         guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
             return Storing(data: data, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
-        let last = lastWrite()
+        let last = lastWrite(ifStored: stored)
         let registered = registeredFields()
         let own: PropertyLayers.Fields?
         let effective: PropertyLayers.Fields?
@@ -282,23 +288,23 @@ extension LayeredSettings.Memory {
         guard let last = lastRead.withLock({ $0 }) else { throw FastPathUnavailable() }
         // The memory is that of the type.
         let known = unsafeDowncast(last, to: LayeredSettings.LastRead<Settings>.self)
-        guard known.isShared, store.registeredValue(forKey: identifiers[0]) == nil,
-            known.own.isSame(as: ownValue(in: store))
-        else { throw FastPathUnavailable() }
+        guard known.isShared, !isRegistered(in: store), known.own.isSame(as: ownValue(in: store)) else {
+            throw FastPathUnavailable()
+        }
         return known.value
     }
 }
 
 extension LayeredSettings {
-    /// Whether anything is remembered of the type: a version is recorded beside the bytes, which may be of a
-    /// predecessor without one, and neither is looked at again.
-    private var isRemembered: Bool {
+    /// Whether reads and writes may be remembered: not of types whose versions are recorded beside the bytes, since the
+    /// record isn't compared, nor while a value is registered, which isn't either.
+    private var mayBeRemembered: Bool {
         type.remembersDecodedValues && type.schemaVersion == 0 && !memory.isRegistered(in: store)
     }
 
     /// Remembers a value that was read, and lets reads share it if it was read twice and nobody can tell.
     func remember(_ value: any DefaultStorable) {
-        guard isRemembered else { return }
+        guard mayBeRemembered else { return }
         func remember<Settings: DefaultStorable>(_ value: Settings) {
             let own = memory.ownValue(in: store)
             let last = memory.lastRead.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
@@ -312,16 +318,19 @@ extension LayeredSettings {
         remember(value)
     }
 
-    /// Remembers a write once it is stored, unless the bytes got more than the layers' part of the value.
+    /// Remembers a write once it is stored.
+    ///
+    /// Not one whose bytes got more than the layers' part of the value, nor of a type with predecessors, whose bytes
+    /// these might be taken for.
     func remember(_ storing: Storing, storedAs data: Data) {
-        guard let write = storing.write, write.data == data, isRemembered, layers.chain.count == 1 else { return }
+        guard let write = storing.write, write.data == data, mayBeRemembered, layers.chain.count == 1 else { return }
         _ = memory.lastWrite.exchange(write)
     }
 
-    /// What was written last, if everything it depends on is the same.
-    private func lastWrite() -> LastWrite? {
-        guard let last = memory.lastWrite.withLock({ $0 }), !memory.isRegistered(in: store),
-            case .data(last.data)? = store.ownValue(forKey: identifiers[0]),
+    /// What was written last, if that is stored, and everything else that it depends on is the same.
+    private func lastWrite(ifStored stored: PropertyListValue?) -> LastWrite? {
+        guard let last = memory.lastWrite.withLock({ $0 }), case .data(last.data)? = stored,
+            !memory.isRegistered(in: store),
             PartialMark.isPartial(last.data, beside: identifiers[0], in: store) == last.isPartial
         else { return nil }
         return last

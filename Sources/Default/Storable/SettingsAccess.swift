@@ -378,7 +378,7 @@ extension SettingsAccess {
             // Again at each run: on a store that detects conflicts there may be several.
             replaced = ReplacedSettings()
             isKnown = false
-            storing = layers?.storing(encoded)
+            storing = layers?.storing(encoded, replacing: stored)
             if let storing {
                 // All of it is what other layers say.
                 guard let own = storing.data else { return }

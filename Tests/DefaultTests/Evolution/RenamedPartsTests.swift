@@ -26,6 +26,30 @@ private struct Note: DefaultStorable, Equatable {
     static var renamedProperties: [String: String] { ["type": "kind"] }
 }
 
+/// Objects that refer to each other in a circle, and store their names only.
+private final class Node: Codable, @unchecked Sendable, Equatable {
+    // Nobody changes it once the circle is made.
+    let name: String
+    private var next: Node?
+    private enum CodingKeys: CodingKey { case name }
+
+    init(name: String) { self.name = name }
+
+    static func circle() -> Node {
+        let (one, other) = (Node(name: "one"), Node(name: "other"))
+        one.next = other
+        other.next = one
+        return one
+    }
+    static func == (one: Node, other: Node) -> Bool { one.name == other.name }
+}
+
+private struct Ring: DefaultStorable, Equatable {
+    var start = Node.circle()
+    var tag = Tag()
+    static let defaultValue = Ring()
+}
+
 /// A type without a default value of its own.
 private struct Sheet: Codable, Equatable {
     var tag = Tag()
@@ -86,6 +110,13 @@ struct RenamedPartsTests {
         try EventCollector().collect { try Note.update(in: store) { _ in } }
         #expect(try Note.quarantined(in: store).count == 1)
         #expect(try Note.loadWithReport(from: store)?.report.isEmpty == true)
+    }
+
+    @Test("are found in a default value whose objects refer to each other in a circle")
+    func circle() throws {
+        try set(#"{"start":{"name":"a"},"tag":{"text":"b","level":1}}"#, Ring.defaultIdentifier)
+        let ring = try #require(try Ring.load(from: store))
+        #expect(ring.start.name == "a" && ring.tag == Tag(label: "b", level: 1))
     }
 
     // MARK: Typed keys and containers
