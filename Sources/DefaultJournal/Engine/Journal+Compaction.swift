@@ -8,6 +8,8 @@ extension Journal {
                 guard try stateLock.withLock({ () throws(JournalError) in try comparePath() }) == .same else {
                     throw JournalError(.replaced, path: path)
                 }
+                // If that fails, what this access writes next still goes to the open file.
+                defer { stateLock.withLock { state.forgetSuccessor() } }
                 return try replaceJournal()
             }
             // The suite that is compacted is the one at the path.

@@ -170,7 +170,11 @@ extension Journal {
     private func loadUnderLock(isOverwritten: Bool) throws(JournalError) -> LoadedJournal? {
         assert(hasFileLock)
         stateLock.lock()
-        defer { stateLock.unlock() }
+        defer {
+            // With the lock, no other process is about to replace it.
+            state.forgetSuccessor()
+            stateLock.unlock()
+        }
         guard let opened = try suite.openJournal(for: .writing) else { return nil }
         if opened.status.size == 0, !hasJustChanged(opened.status) {
             let file = JournalFile(opened.file, in: nil, id: opened.status.id, salt: 0)
@@ -395,6 +399,7 @@ extension Journal {
             state.comparedAt = max(state.comparedAt, suite.openedAt)
             return state.comparedAt
         }
+        defer { appending.store(0) }
         // Before the rename: a process that has the old file open finds the new one by this record.
         try appendMove(salt: keepingEntries ? fresh.file.salt : 0, end: keepingEntries ? fresh.end : 0)
         // From here on every flush sees that the file is about to replace the journal.

@@ -229,7 +229,8 @@ extension Journal {
 
     /// Appends to the journal that another file is about to replace it; under the lock.
     ///
-    /// The salt is 0 if the other one doesn't have the entries that this one has.
+    /// The salt is 0 if the other one doesn't have the entries that this one has. Until ``appending`` is 0 again, no
+    /// reader of this process looks at the path: a backup that is restored there meanwhile isn't what this thread uses.
     func appendMove(salt: UInt64, end: UInt64) throws(JournalError) {
         assert(hasFileLock)
         if state.file.salt != 0 { try commit(.moved(salt: salt, end: end)) }
@@ -242,7 +243,7 @@ extension Journal {
         encode: (UnsafeMutableRawPointer) -> Void,
         apply: () -> Void
     ) throws(JournalError) {
-        assert(hasFileLock)
+        assert(hasFileLock && state.successor == nil)
         let room = Record.headerSize + size + 2 * Record.alignment
         if room > writer.buffer.capacity { try writer.buffer.resize(to: room) }
         encode(writer.buffer.memory + Record.headerSize)
@@ -250,7 +251,7 @@ extension Journal {
         stateLock.lock()
         apply()
         state.advance(to: written.end, fingerprint: written.fingerprint, successor: successor)
-        appending.store(0)
+        appending.store(successor == nil ? 0 : written.end)
         stateLock.unlock()
         writer.hasWritten = true
         if !scheduleFlush() { writer.hasToFlush = true }

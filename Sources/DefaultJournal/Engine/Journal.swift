@@ -115,7 +115,8 @@ package final class Journal: @unchecked Sendable {
     @exclusivity(unchecked) var writer: Writer
     /// The thread that has exclusive access, or 0.
     let owner = Atomic<UInt>(0)
-    /// The offset at which this process is writing a record that it will apply to the entries itself, or 0.
+    /// The offset at which this process is writing a record that it will apply to the entries itself, or the end of the
+    /// journal that it is replacing; or 0.
     let appending = Atomic<UInt64>(0)
     let isFlushScheduled = Atomic<Bool>(false)
     /// How many flushes in the background have failed, one after another.

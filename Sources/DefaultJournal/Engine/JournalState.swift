@@ -17,6 +17,9 @@ struct JournalState: ~Copyable {
     /// it was. It doesn't have this.
     var comparedFingerprint: RecordFingerprint?
     /// The journal that is about to replace this one, if the record before the position says so.
+    ///
+    /// With the lock there is none, since nobody else replaces it then; the thread that has "moved" written replaces it
+    /// before it writes anything else.
     private(set) var successor: Successor?
     private var window: MappedWindow
     private let calls: SystemCalls
