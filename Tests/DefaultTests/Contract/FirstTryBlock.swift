@@ -362,7 +362,7 @@ struct FirstTryBlock {
 
     @Test("Defaults of a store are a global constant, used from any task")
     func sharedDefaults() async {
-        await Task.detached {
+        await Task.detached(executorPreference: TestThreads.waiting) {
             Shared.defaults[.launchCount] += 1
             globalDefaults[.launchCount] += 2
         }.value
