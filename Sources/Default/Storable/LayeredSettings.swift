@@ -167,7 +167,9 @@ struct LayeredSettings {
     /// - Throws: What reading the stored value throws.
     func find(default initial: (any DefaultStorable)? = nil) throws(DefaultsError) -> StoredSettings? {
         let stored = store.ownValue(forKey: identifiers[0])
-        if let last = lastWrite(ifStored: stored), let value = try? layers.decode(last.effective) as? any DefaultStorable {
+        if let last = lastWrite(ifStored: stored),
+            let value = try? layers.decode(last.effective) as? any DefaultStorable
+        {
             let form = StoredForm.absent(of: layers.chain[0])
             let access = type.access(key, in: store)
             return StoredSettings(access: access, value: value, form: form, data: last.data, version: nil)
