@@ -37,7 +37,7 @@ extension Journal {
         // the new file. One that had copied it already syncs it, too.
         if !words.isFlushed, now.position > words.copied {
             // Flushes that return faster than the compaction can sync would make it sync forever.
-            if words.copied > 0 { try waitForSync(in: file.directory) }
+            if words.copied > 0 { waitForSync(in: file.directory) }
             try file.set(.isFlushed, to: 1, calls: calls)
         }
         let after = current
@@ -49,13 +49,23 @@ extension Journal {
 
     /// Syncs the file that a compaction is writing, so that this flush returns no sooner than the compaction's own
     /// sync.
-    private func waitForSync(in directory: SuiteDirectory?) throws(JournalError) {
+    private func waitForSync(in directory: SuiteDirectory?) {
         guard let directory else { return }
+        let file: JournalFile
         do throws(JournalError) {
-            let file = try calls.open(SuiteDirectory.compactionName, in: directory.raw, .read)
+            let opened = try directory.openFile(SuiteDirectory.compactionName)
+            // One that has another name isn't the compaction's.
+            guard opened.status.links == 1 else { return }
+            file = JournalFile(opened.file, in: directory, id: opened.status.id, salt: 0)
+        } catch {
+            // It has ended, and this flush will find that.
+            return
+        }
+        do throws(JournalError) {
             try calls.sync(file.raw, isDataOnly: true)
         } catch {
-            // It has ended, or its own sync fails as well.
+            // What the compaction has copied since its own sync may be lost, and it makes no other.
+            file.noteFailedSync(calls: calls)
         }
     }
 

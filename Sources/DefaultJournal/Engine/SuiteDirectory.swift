@@ -276,6 +276,9 @@ extension SuiteDirectory {
     /// none.
     func createFile(_ name: String) throws(JournalError) -> OpenedFile { try open(name, .create) }
 
+    /// Opens another file in the directory for writing.
+    func openFile(_ name: String) throws(JournalError) -> OpenedFile { try open(name, .readWrite) }
+
     /// Creates another file in the directory, in place of one of the same name.
     ///
     /// The file is new: otherwise another user who may write to the directory could make this process write to a file
