@@ -338,7 +338,8 @@ final class PropertyLayers: @unchecked Sendable {
         return (try? coder.encodeTopLevel(value)).flatMap { StoredTree.parse($0)?.tree.fields }
     }
 
-    private func decode(_ data: Data) throws -> any Decodable {
+    /// The value of some bytes.
+    func decode(_ data: Data) throws -> any Decodable {
         try coder.decodeTopLevel(anyOf: newest.type, from: data)
     }
 
@@ -458,17 +459,19 @@ final class PropertyLayers: @unchecked Sendable {
         // A type without a default value is written whole: nobody could read a part without the sources.
         // So is one whose predecessors might take a part for theirs, since no version is recorded.
         let isWhole = defaultFields == nil || chain.count > 1 && !newest.hasVersion
-        let lower = Self.names(in: registered ?? [:], and: namesBelow)
+        let lower = registered.map { Self.names(in: $0, and: namesBelow) } ?? namesBelow
         // What is nil now had a value, or nil is stored for it. What is stored and unknown to the type is kept by other
         // means.
-        let nilNames = Set(before.keys).union(stored.filter(\.value.mayBeNull).keys).subtracting(new.keys)
+        let nilNames =
+            before.keys.filter { new[$0] == nil }
+            + stored.keys.filter { stored[$0]?.mayBeNull == true && new[$0] == nil && before[$0] == nil }
         var changes = Changes()
-        var fields: Fields = [:]
-        for name in Array(new.keys) + nilNames {
-            let isSame = isUnchanged(name, new, effective)
+        var fields = Fields(minimumCapacity: new.count)
+        func add(_ name: String, _ property: StoredTree?) {
+            let isSame = isUnchanged(name, property, effective)
             let layer = above.last { $0.fields[name] != nil }
             // Nil is stored as null where a lower layer has a value.
-            let value = new[name] ?? (lower.contains(name) ? null : nil)
+            let value = property ?? (lower.contains(name) ? null : nil)
             if !isSame, layer != nil { changes.isEffective = false }
             if let layer, layer.origin.kind == .mandatory {
                 if !isSame { changes.refused.append(MandatoryProperty(name: name, origin: layer.origin)) }
@@ -481,16 +484,19 @@ final class PropertyLayers: @unchecked Sendable {
                 fields[name] = value
             }
         }
+        for (name, property) in new { add(name, property) }
+        for name in nilNames { add(name, nil) }
         if !fields.isEmpty || own != nil { changes.fields = fields }
-        changes.isPartial = new.keys.contains { fields[$0] == nil } || lower.contains { fields[$0] == nil }
+        changes.isPartial = lower.contains { fields[$0] == nil } || new.keys.contains { fields[$0] == nil }
         return changes
     }
 
     /// Whether a property has the same value; collections that are written differently may be equal, such as sets.
-    private func isUnchanged(_ name: String, _ new: Fields, _ effective: Fields?) -> Bool {
+    private func isUnchanged(_ name: String, _ property: StoredTree?, _ effective: Fields?) -> Bool {
         guard let effective else { return false }
-        if Self.areSame(new[name], effective[name]) { return true }
-        guard let property = new[name], let other = effective[name], property.mayBeInOtherOrder(than: other),
+        let other = effective[name]
+        if Self.areSame(property, other) { return true }
+        guard let property, let other, property.mayBeInOtherOrder(than: other),
             let before = try? decode(effective),
             let after = try? decode(effective.merging([name: property]) { $1 })
         else { return false }

@@ -24,6 +24,7 @@ struct LayeredSettings {
         fileprivate let layers: PropertyLayers
         /// The keys that settings may be under, the present one first.
         fileprivate let identifiers: [String]
+        fileprivate let markKey: String
         fileprivate let lastRead = Locked<(any AnyObject & Sendable)?>(nil)
         fileprivate let lastWrite = Locked<LastWrite?>(nil)
 
@@ -34,6 +35,7 @@ struct LayeredSettings {
             of store: any DefaultsStore
         ) {
             self.identifiers = identifiers
+            markKey = CompanionKey.partial(of: identifiers[0])
             layers = PropertyLayers(
                 StoredType.chain(of: type),
                 under: identifiers,
@@ -66,11 +68,14 @@ struct LayeredSettings {
     fileprivate struct LastWrite: @unchecked Sendable {
         // Nobody changes its trees.
         let data: Data
-        let isPartial: Bool
+        /// What marks the bytes as a part.
+        var mark: PropertyListValue?
         /// The properties in the bytes.
         let own: PropertyLayers.Fields
         /// Those of the value that all layers give together.
         let effective: PropertyLayers.Fields
+        /// The bytes of that value.
+        let encoded: Data
     }
 
     /// The layers of a type; nil where no source speaks about it.
@@ -168,7 +173,7 @@ struct LayeredSettings {
     func find(default initial: (any DefaultStorable)? = nil) throws(DefaultsError) -> StoredSettings? {
         let stored = store.ownValue(forKey: identifiers[0])
         if let last = lastWrite(ifStored: stored),
-            let value = try? layers.decode(last.effective) as? any DefaultStorable
+            let value = try? layers.decode(last.encoded) as? any DefaultStorable
         {
             let form = StoredForm.absent(of: layers.chain[0])
             let access = type.access(key, in: store)
@@ -227,7 +232,7 @@ struct LayeredSettings {
         let bytes = changes.fields.flatMap { layers.data(of: $0) }
         var write: LastWrite?
         if changes.isEffective, registered == nil, let fields = changes.fields, let bytes {
-            write = LastWrite(data: bytes, isPartial: changes.isPartial, own: fields, effective: new)
+            write = LastWrite(data: bytes, own: fields, effective: new, encoded: data)
         }
         return Storing(
             data: bytes,
@@ -324,16 +329,16 @@ extension LayeredSettings {
     ///
     /// Not one whose bytes got more than the layers' part of the value, nor of a type with predecessors, whose bytes
     /// these might be taken for.
-    func remember(_ storing: Storing, storedAs data: Data) {
-        guard let write = storing.write, write.data == data, mayBeRemembered, layers.chain.count == 1 else { return }
+    func remember(_ storing: Storing, storedAs data: Data, mark: PropertyListValue?) {
+        guard var write = storing.write, write.data == data, mayBeRemembered, layers.chain.count == 1 else { return }
+        write.mark = mark
         _ = memory.lastWrite.exchange(write)
     }
 
     /// What was written last, if that is stored, and everything else that it depends on is the same.
     private func lastWrite(ifStored stored: PropertyListValue?) -> LastWrite? {
         guard let last = memory.lastWrite.withLock({ $0 }), case .data(last.data)? = stored,
-            !memory.isRegistered(in: store),
-            PartialMark.isPartial(last.data, beside: identifiers[0], in: store) == last.isPartial
+            !memory.isRegistered(in: store), store.ownValue(forKey: memory.markKey).isSame(as: last.mark)
         else { return nil }
         return last
     }

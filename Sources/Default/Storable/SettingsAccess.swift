@@ -373,6 +373,7 @@ extension SettingsAccess {
         var isKnown = false
         var storing: LayeredSettings.Storing?
         var data = encoded
+        var mark: PropertyListValue?
         try values.update(type: type) { current in
             let stored = current
             // Again at each run: on a store that detects conflicts there may be several.
@@ -402,12 +403,11 @@ extension SettingsAccess {
             // What was moved has been inspected where it was found.
             replaced.loss = replaced.loss ?? (stored == nil ? nil : loss(of: addition))
             current = .data(data)
-            let partialKey = CompanionKey.partial(of: key)
-            let mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
+            mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
             guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
             try store.transaction {
-                if hasOtherMark { try store.setStoredValue(mark, forKey: partialKey) }
+                if hasOtherMark { try store.setStoredValue(mark, forKey: CompanionKey.partial(of: key)) }
                 if let stored, replaced.loss != nil {
                     try quarantine.add(stored, version: recordedVersion(of: stored))
                 }
@@ -418,7 +418,7 @@ extension SettingsAccess {
                 try store.setStoredValue(.data(data), forKey: key)
             }
         }
-        if let layers, let storing { layers.remember(storing, storedAs: data) }
+        if let layers, let storing { layers.remember(storing, storedAs: data, mark: mark) }
         if type.remembersDecodedValues, replaced.kept.fields == nil, layers == nil {
             DecodedValueCache.of(store).insert(data, of: type, forKey: key, isComplete: true)
             if isSimple {

@@ -43,7 +43,8 @@ public struct StoreKey: Hashable, Sendable {
 
     /// Calls a body with the key's bytes.
     package func withUTF8<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        // Changed only if it is a string from Objective-C.
+        if let result = string.utf8.withContiguousStorageIfAvailable(body) { return result }
+        // A string from Objective-C.
         var copy = string
         return copy.withUTF8(body)
     }

@@ -72,7 +72,7 @@ public final class DefaultsSources: Sendable {
         overrides: [any DefaultsSource],
         fallbacks: [any DefaultsSource]
     ) {
-        var entries = mandatory.map { SourceState.Entry(kind: .mandatory, source: $0) }
+        var entries = mandatory.map { SourceReader.Entry(kind: .mandatory, source: $0) }
         if !arguments.entries.isEmpty { entries.append(.init(kind: .argument, source: arguments)) }
         entries += overrides.map { .init(kind: .override, source: $0) }
         entries += fallbacks.map { .init(kind: .fallback, source: $0) }
@@ -108,7 +108,7 @@ public final class DefaultsSources: Sendable {
         let state = states.current
         state.lookIfDue()
         let key = StoreKey(unchecked: key)
-        if let value = state.read({ $0.valueAbove(key) }) { return value }
+        if let value = state.valueAbove(key) { return value }
         return own() ?? state.read { $0.valueBelow(key) } ?? registered()
     }
 

@@ -28,7 +28,7 @@ final class SourceSnapshot: Sendable {
     /// What layers above this one remember as long as the sources say the same; nil if they say nothing.
     let remembered: SharedLocked<[RememberedKey: any AnyObject & Sendable]>?
 
-    private let keysAbove: KeyEnds
+    let keysAbove: KeyEnds
     private let keysBelow: KeyEnds
 
     /// What something is remembered for.
@@ -75,10 +75,12 @@ final class SourceSnapshot: Sendable {
 
 /// The first and the last characters of some keys: most others differ in them, so that one look tells most keys that
 /// no source has.
-private struct KeyEnds {
-    private var bits: UInt64 = 0
+struct KeyEnds {
+    fileprivate var bits: UInt64 = 0
 
     var isEmpty: Bool { bits == 0 }
+
+    fileprivate init(bits: UInt64) { self.bits = bits }
 
     init(_ layers: [SourceSnapshot.Layer]) {
         for layer in layers {
@@ -103,4 +105,13 @@ private struct KeyEnds {
             || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte >= 0x80
         return UInt64(isAlphanumeric ? byte | 0x20 : 0)
     }
+}
+
+/// ``KeyEnds`` that are replaced while others look at them.
+struct AtomicKeyEnds: ~Copyable, Sendable {
+    private let bits = Atomic<UInt64>(0)
+
+    func load() -> KeyEnds { KeyEnds(bits: bits.load()) }
+
+    func store(_ ends: KeyEnds) { bits.store(ends.bits) }
 }
