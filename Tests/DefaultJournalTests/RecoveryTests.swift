@@ -566,17 +566,41 @@ struct RecoveryTests {
         #expect(try directory.damagedCopies.isEmpty)
         try journal.set("new", "1")
         #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
-        // A compaction leaves the file alone, doesn't report it again, and isn't due until the file is twice as large.
+        // A compaction tries again. Without room it leaves the file alone, doesn't report it again, and the next one
+        // isn't due until the file is twice as large.
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: failing)
         try journal.compact()
+        #expect(probe.fired == 2)
         #expect(try Array(directory.bytes()[..<bytes.count]) == bytes)
         #expect(try reports.all.count == 1 && directory.damagedCopies.isEmpty)
         let (position, retrySize) = (journal.state.position, journal.writer.compactionRetrySize)
         #expect(retrySize == 2 * position)
-        let later = try Journal.openUnregistered(directory.suite)
-        #expect(later["new"] == "1")
-        #expect(later.all.count == 50)
+        let later = try Journal.openUnregistered(directory.suite, ReportCollector().options(probe))
+        #expect(later["new"] == "1" && later.all.count == 50 && journal.all == later.all)
+    }
+
+    @Test("A repair that failed for lack of room is made by a later compaction, and reported", arguments: [0, 1])
+    func repairWithRoom(failing: Int) throws {
+        let directory = TemporaryDirectory()
+        var bytes = sample.bytes
+        bytes[4_200] ^= 1
+        try suite(bytes, in: directory)
+        let probe = SystemCallProbe()
+        let reports = ReportCollector()
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: failing)
+        let journal = try Journal.openTest(directory.suite, reports.options(probe))
+        #expect(probe.fired == 1 && reports.damage.count == 1)
+        let damaged = journal.currentID
+        // The journal grows until a compaction is due, which the background makes.
+        let value = String(repeating: "v", count: 10_000)
+        for number in 0..<60 { try journal.set("a", "\(number) \(value)") }
+        try wait(for: "the repair") { journal.currentID != damaged }
+        try wait(for: "its report") { reports.damage.count == 2 }
+        #expect(reports.damage[1].copy != nil && reports.damage[1].copyError == nil)
         #expect(try directory.damagedCopies.count == 1)
-        #expect(journal.all == later.all)
+        #expect(journal.all.count == 50 && journal["a"] == "59 \(value)")
+        let later = try Journal.openUnregistered(directory.suite)
+        #expect(later.all == journal.all)
     }
     #endif
 }

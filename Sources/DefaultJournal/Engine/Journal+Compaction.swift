@@ -210,6 +210,7 @@ extension Journal {
                 // The process that was waited for may have repaired it.
                 guard try withFilesLocked({ state.file === file }) else { return nil }
                 repair.damage?.copy = try backUp(file, size: repair.size)
+                repair.damage?.copyError = nil
             }
             // The entries are what was written and is valid; the file may have lost some of it.
             return try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
@@ -394,8 +395,9 @@ extension Journal {
         try withFilesLocked(followsPath: followsPath) { () throws(JournalError) in
             guard state.file === file else { return }
             if state.reportedDamage == file.salt {
-                // Its repair is due, or has failed.
+                // Its repair is due, or has failed and is tried again, for example on a disk that has room by now.
                 writer.compactionRetrySize = state.position * 2
+                scheduleFailedRepair()
             } else {
                 try reload()
             }

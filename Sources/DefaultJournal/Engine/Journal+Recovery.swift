@@ -220,6 +220,8 @@ final class Repair: @unchecked Sendable {
     let size: UInt64
     /// The damage to back up and to report, if there is any.
     var damage: JournalReport.Damage?
+    /// Whether it has failed, and that was reported.
+    var hasFailed = false
 
     init(of loaded: Journal.LoadedJournal, damage: JournalReport.Damage? = nil) {
         salt = loaded.file.salt
@@ -258,6 +260,11 @@ extension Journal {
         hasReports.store(true)
     }
 
+    /// Has a repair that failed made again.
+    func scheduleFailedRepair() {
+        if let failed = failedRepair.exchange(nil), failed.salt == state.file.salt { schedule(failed) }
+    }
+
     /// Backs a damaged journal up, writes the entries to a new one, and reports it; with no lock held.
     func perform(_ repair: Repair) {
         assert(isForked || !hasFileLock)
@@ -268,7 +275,12 @@ extension Journal {
             if let copy = repair.damage?.copy { unlinkIfPossible(copy) }
             repair.damage?.copy = nil
             repair.damage?.copyError = error.withDirectory(path)
-            return note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.withDirectory(path)))
+            if !repair.hasFailed {
+                note(repair.damage.map { .damaged($0) } ?? .compactionFailed(error.withDirectory(path)))
+            }
+            repair.hasFailed = true
+            _ = failedRepair.exchange(repair)
+            return
         } catch {
             // The journal is another file already. If its name isn't on the disk, the next flush sees to that.
         }

@@ -125,6 +125,8 @@ package final class Journal: @unchecked Sendable {
     let reports = Locked<[JournalReport]>([])
     /// The repair that is due once no lock is held; ``hasReports`` is set with it.
     let repair = Locked<Repair?>(nil)
+    /// The last repair that failed, which the next compaction tries again.
+    let failedRepair = Locked<Repair?>(nil)
     let hasReports = Atomic<Bool>(false)
     /// Waits for other processes' writes while there are observers.
     let watch = Locked<JournalWatch?>(nil)
