@@ -657,13 +657,15 @@ struct LookingTests {
         try journal.set("own", "a value that is as long as it has to be")
         journal.forgetComparison()
         try journal.set("own", "1")
-        // Elsewhere each write compares the path.
-        #expect((journal.state.directory != nil) == directory.isMapped)
+        // Elsewhere, and where the directory's times are whole seconds, each write compares the path.
+        let changed = try settings.calls.status(journal.suite.raw).changed
+        let looksAtDirectory = directory.isMapped && changed % 1_000_000_000 != 0
+        #expect((journal.state.directory != nil) == looksAtDirectory)
         journal.forgetLook()
         probe.startRecording()
         try journal.set("own", "2")
         let calls = probe.records.map(\.call).filter { [.stat, .fstat, .lseek, .pread].contains($0) }
-        if directory.isMapped { #expect(calls == [.fstat, .lseek]) }
+        if looksAtDirectory { #expect(calls == [.fstat, .lseek]) }
         try disturbance.perform(on: directory.suite, copy: copy)
         journal.forgetLook()
         try journal.set("new", "1")
