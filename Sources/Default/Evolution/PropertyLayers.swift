@@ -324,6 +324,15 @@ final class PropertyLayers: @unchecked Sendable {
         return fields
     }
 
+    /// Whether only a mark says if bytes are a whole value or a part of one: they can be decoded alone, and lack a
+    /// property of the default value, which is nil in the first case.
+    func mayBeWholeOrPart(_ own: PropertyListValue?) -> Bool {
+        guard case .data(let data)? = own, let fields = StoredTree.parse(data)?.tree.fields, let defaultFields,
+            defaultFields.contains(where: { !$1.mayBeNull && fields[$0] == nil })
+        else { return false }
+        return (try? decode(data)) != nil
+    }
+
     /// The fields of a registered value.
     func registeredFields(_ value: PropertyListValue?) -> Fields? {
         guard let value, !isOneValue, let fields = tree(of: value)?.fields else { return nil }
@@ -469,6 +478,8 @@ final class PropertyLayers: @unchecked Sendable {
         var fields = Fields(minimumCapacity: new.count)
         func add(_ name: String, _ property: StoredTree?) {
             let isSame = isUnchanged(name, property, effective)
+            // Left to the layers that say it.
+            if isSame, stored[name] == nil, !isWhole { return }
             let layer = above.last { $0.fields[name] != nil }
             // Nil is stored as null where a lower layer has a value.
             let value = property ?? (lower.contains(name) ? null : nil)
@@ -477,9 +488,7 @@ final class PropertyLayers: @unchecked Sendable {
                 if !isSame { changes.refused.append(MandatoryProperty(name: name, origin: layer.origin)) }
                 fields[name] = stored[name] ?? (isWhole ? before[name] : nil)
             } else if isSame, layer != nil {
-                fields[name] = stored[name] ?? (isWhole ? value : nil)
-            } else if isSame, stored[name] == nil, !isWhole {
-                // Left to the layers that say it.
+                fields[name] = stored[name] ?? value
             } else {
                 fields[name] = value
             }
@@ -513,9 +522,9 @@ final class PropertyLayers: @unchecked Sendable {
 
     /// Whether two properties are written alike, apart from nil.
     private static func areSame(_ one: StoredTree?, _ other: StoredTree?) -> Bool {
-        let (one, other) = (one.flatMap { $0.mayBeNull ? nil : $0 }, other.flatMap { $0.mayBeNull ? nil : $0 })
-        guard let one, let other else { return one == nil && other == nil }
-        return one.isWritten(as: other)
+        guard let one else { return other?.mayBeNull ?? true }
+        guard let other else { return one.mayBeNull }
+        return one.isWritten(as: other) || one.mayBeNull && other.mayBeNull
     }
 }
 

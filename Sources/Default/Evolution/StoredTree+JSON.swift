@@ -86,9 +86,7 @@ private struct JSONScanner {
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
     private mutating func skipSpace() {
-        while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) {
-            position += 1
-        }
+        while let byte = next, byte.isJSONSpace { position += 1 }
     }
 
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
@@ -107,9 +105,7 @@ private struct JSONScanner {
         case UInt8(ascii: "\""):
             guard skipString() else { return nil }
         default:
-            while let byte = next, !",]}:\"[{ \t\n\r".utf8.contains(byte) {
-                position += 1
-            }
+            while let byte = next, !byte.endsJSONWord { position += 1 }
         }
         return position > start ? .json(bytes[start..<position]) : nil
     }
@@ -117,7 +113,7 @@ private struct JSONScanner {
     private mutating func scanContainer(isObject: Bool, depth: Int) -> StoredTree? {
         guard depth < Self.maximumDepth else { return nil }
         let end: Unicode.Scalar = isObject ? "}" : "]"
-        var fields: [String: StoredTree] = [:]
+        var fields: [(String, StoredTree)] = []
         var elements: [StoredTree] = []
         position += 1
         while !skip(end) {
@@ -127,13 +123,14 @@ private struct JSONScanner {
             let key = isObject ? scanKey() : nil
             guard !isObject || key != nil && skip(":"), let value = scanValue(depth: depth + 1) else { return nil }
             if let key {
-                // Foundation's decoder uses the first of several fields with the same key.
-                fields[key] = fields[key] ?? value
+                fields.append((key, value))
             } else {
                 elements.append(value)
             }
         }
-        return isObject ? .object(fields) : .array(elements)
+        if !isObject { return .array(elements) }
+        // Foundation's decoder uses the first of several fields with the same key.
+        return .object(Dictionary(fields) { first, _ in first })
     }
 
     private mutating func scanKey() -> String? {
@@ -151,5 +148,17 @@ private struct JSONScanner {
             if byte == UInt8(ascii: "\"") { return true }
         }
         return false
+    }
+}
+
+extension UInt8 {
+    fileprivate var isJSONSpace: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
+
+    /// Whether a number or a word ends before this byte.
+    fileprivate var endsJSONWord: Bool {
+        switch Unicode.Scalar(self) {
+        case ",", "]", "}", ":", "\"", "[", "{": true
+        default: isJSONSpace
+        }
     }
 }

@@ -65,11 +65,18 @@ struct LayeredSettings {
     }
 
     /// What was written last, whose bytes need not be read again.
-    fileprivate struct LastWrite: @unchecked Sendable {
-        // Nobody changes its trees.
-        let data: Data
+    fileprivate final class LastWrite: @unchecked Sendable {
+        // It is changed by nobody once it is made.
+        let write: Write
         /// What marks the bytes as a part.
-        var mark: PropertyListValue?
+        let mark: PropertyListValue?
+
+        init(_ write: Write, mark: PropertyListValue?) { (self.write, self.mark) = (write, mark) }
+    }
+
+    /// What is known of a write.
+    fileprivate struct Write {
+        let data: Data
         /// The properties in the bytes.
         let own: PropertyLayers.Fields
         /// Those of the value that all layers give together.
@@ -204,7 +211,7 @@ struct LayeredSettings {
         /// Whether the bytes that are replaced were written by this process, and so are of this type alone.
         let replacesLastWrite: Bool
         /// What can be remembered once the bytes are stored; nil for nothing.
-        fileprivate let write: LastWrite?
+        fileprivate let write: Write?
     }
 
     /// Finds out what to store for a new value, under the lock.
@@ -218,21 +225,23 @@ struct LayeredSettings {
             return Storing(data: data, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
         let last = lastWrite(ifStored: stored)
-        let registered = registeredFields()
         let own: PropertyLayers.Fields?
         let effective: PropertyLayers.Fields?
+        let registered: PropertyLayers.Fields?
         if let last {
-            (own, effective) = (last.own, last.effective)
+            // Nothing is registered then.
+            (own, effective, registered) = (last.own, last.effective, nil)
         } else {
+            registered = registeredFields()
             // What can't be read counts as nothing; it is quarantined.
             own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
             effective = layers.effective(own: own, registered: registered).flatMap { layers.encode($0) }
         }
         let changes = layers.changes(to: new, own: own, effective: effective, registered: registered)
         let bytes = changes.fields.flatMap { layers.data(of: $0) }
-        var write: LastWrite?
+        var write: Write?
         if changes.isEffective, registered == nil, let fields = changes.fields, let bytes {
-            write = LastWrite(data: bytes, own: fields, effective: new, encoded: data)
+            write = Write(data: bytes, own: fields, effective: new, encoded: data)
         }
         return Storing(
             data: bytes,
@@ -315,8 +324,10 @@ extension LayeredSettings {
         func remember<Settings: DefaultStorable>(_ value: Settings) {
             let own = memory.ownValue(in: store)
             let last = memory.lastRead.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
+            // The mark of the bytes isn't compared at each read.
             let isShared = last.map { last in
-                last.own.isSame(as: own) && ValueSemantics.areInterchangeable(last.value, value)
+                last.own.isSame(as: own) && !layers.mayBeWholeOrPart(own)
+                    && ValueSemantics.areInterchangeable(last.value, value)
             }
             let new = LastRead(own: own, value: value, isShared: isShared ?? false)
             // The value before is released without the lock.
@@ -330,17 +341,16 @@ extension LayeredSettings {
     /// Not one whose bytes got more than the layers' part of the value, nor of a type with predecessors, whose bytes
     /// these might be taken for.
     func remember(_ storing: Storing, storedAs data: Data, mark: PropertyListValue?) {
-        guard var write = storing.write, write.data == data, mayBeRemembered, layers.chain.count == 1 else { return }
-        write.mark = mark
-        _ = memory.lastWrite.exchange(write)
+        guard let write = storing.write, write.data == data, mayBeRemembered, layers.chain.count == 1 else { return }
+        _ = memory.lastWrite.exchange(LastWrite(write, mark: mark))
     }
 
     /// What was written last, if that is stored, and everything else that it depends on is the same.
-    private func lastWrite(ifStored stored: PropertyListValue?) -> LastWrite? {
-        guard let last = memory.lastWrite.withLock({ $0 }), case .data(last.data)? = stored,
+    private func lastWrite(ifStored stored: PropertyListValue?) -> Write? {
+        guard let last = memory.lastWrite.withLock({ $0 }), case .data(last.write.data)? = stored,
             !memory.isRegistered(in: store), store.ownValue(forKey: memory.markKey).isSame(as: last.mark)
         else { return nil }
-        return last
+        return last.write
     }
 }
 

@@ -297,7 +297,12 @@ struct StoredSettings {
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
         if let layers = LayeredSettings(type, in: store, forKey: key, includesPartial: true) {
-            return try load(by: layers)
+            let stored = try load(by: layers)
+            // Not one that depends on another key, or on what an initializer says the next time.
+            if let stored, stored.unreadableInFront == nil, stored.form.cause == .bytes {
+                layers.remember(stored.value)
+            }
+            return stored
         }
         guard let stored = try find(type, in: store, forKey: key) else { return nil }
         stored.reportFillingIn()
@@ -315,10 +320,6 @@ struct StoredSettings {
     ) throws(DefaultsError) -> StoredSettings? {
         guard let stored = try layers.find(default: initial) else { return nil }
         stored.reportFillingIn()
-        // Not one that depends on the caller, on another key, or on what an initializer says the next time.
-        if initial == nil, stored.unreadableInFront == nil, stored.form.cause == .bytes {
-            layers.remember(stored.value)
-        }
         return stored
     }
 }
@@ -495,7 +496,9 @@ extension SettingsAccess {
     }
 
     /// The reason why some of what is kept has no place in a new value; nil when all of it has one.
-    func loss(of addition: KeptFields.Addition) -> DefaultsError? { UnknownFields.loss(of: addition.lost, context) }
+    func loss(of addition: KeptFields.Addition) -> DefaultsError? {
+        addition.lost.isEmpty ? nil : UnknownFields.loss(of: addition.lost, context)
+    }
 }
 
 extension StoredSettings {

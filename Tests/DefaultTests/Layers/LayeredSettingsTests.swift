@@ -56,6 +56,15 @@ private struct Listed: DefaultStorable, Equatable {
     static let defaultCoder = DefaultsCoder.propertyList
 }
 
+/// A type of which a whole value and a part can have the same bytes.
+private struct Optionals: DefaultStorable, Equatable {
+    var size: Int? = 1
+    var station: String? = "none"
+    var theme: String?
+    static let defaultValue: Optionals? = Optionals()
+    static let defaultIdentifier = "Optionals"
+}
+
 @Suite("Settings types over layers")
 struct LayeredSettingsTests {
     private func source(_ fields: PropertyListValue, of type: String = "Player") -> ValuesSource {
@@ -275,6 +284,29 @@ struct LayeredSettingsTests {
             try Deck.remove(from: layered)
             #expect(layered.storedKeys().isEmpty)
             #expect(Deck.read(from: layered)?.theme == "vendor")
+        }
+    }
+
+    @Test("are read anew when other programs store a whole value with the bytes of a part", arguments: [true, false])
+    func sameBytes(updates: Bool) throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let vendor = ValuesSource.values(["Optionals": ["theme": "vendor"]], name: "vendor")
+            let layered = try FileDefaults(url: url, fallbacks: [vendor])
+            let plain = try FileDefaults(url: url)
+            for _ in 0..<2 {
+                try Optionals.update(in: layered) { $0.size = 5 }
+                let part = layered.ownValue(forKey: "Optionals")
+                for _ in 0..<3 { #expect(Optionals.read(from: layered) == Optionals(size: 5, theme: "vendor")) }
+                try Optionals(size: 5, station: nil).save(to: plain)
+                #expect(layered.ownValue(forKey: "Optionals") == part)
+                if updates {
+                    // What was written last isn't stored any more.
+                    try Optionals.update(in: layered) { #expect($0.station == nil) }
+                }
+                for _ in 0..<3 { #expect(Optionals.read(from: layered)?.station == nil) }
+                try Optionals.remove(from: layered)
+            }
         }
     }
 
