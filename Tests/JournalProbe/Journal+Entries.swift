@@ -4,10 +4,10 @@ package import DefaultJournal
 #endif
 
 extension Journal {
-    /// All entries, up to date.
+    /// All entries, up to date; read as the library reads them, beside other threads.
     package var all: [[UInt8]: [UInt8]] {
-        lockForReading()
-        defer { unlockForReading() }
+        let token = beginReading()
+        defer { endReading(token) }
         var all: [[UInt8]: [UInt8]] = [:]
         entries.forEach { all[Array($0.key)] = Array($0.value) }
         return all
