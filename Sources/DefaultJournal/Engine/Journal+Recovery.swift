@@ -407,10 +407,7 @@ extension Journal {
         let fingerprint = try RecordFingerprint(of: fresh.file.raw, calls: calls)
         let old = state.file
         let keepingEntries = keepingEntries && !state.lacksRecords
-        let comparedAt = stateLock.withLock {
-            state.comparedAt = max(state.comparedAt, suite.openedAt)
-            return state.comparedAt
-        }
+        stateLock.withLock { state.comparedAt = max(state.comparedAt, suite.openedAt) }
         defer { appending.store(0) }
         // Before the rename: a process that has the old file open finds the new one by this record.
         try appendMove(salt: keepingEntries ? fresh.file.salt : 0, end: keepingEntries ? fresh.end : 0)
@@ -428,9 +425,6 @@ extension Journal {
                 _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
             state.use(fresh.file, position: fresh.end, fingerprint: fingerprint, headerFingerprint: fingerprint)
-            // Once it is renamed, another thread may follow "moved" to a file that has replaced it since, and compare
-            // that.
-            state.comparedAt = min(state.comparedAt, comparedAt)
         }
         scheduleFlush()
         return true

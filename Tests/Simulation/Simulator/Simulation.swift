@@ -205,7 +205,7 @@ extension Simulation {
         let runs = max(sum(\.runs), 1)
         print(
             """
-            \(sum(\.runs)) runs from seed \(first) on in \(Int(seconds)) s, \(Int(Double(runs) / seconds)) a second. \
+            \(sum(\.runs)) runs from seed \(first) on in \((10 * seconds).rounded() / 10) s, \(Int(Double(runs) / seconds)) a second. \
             Each had \(sum(\.calls) / runs) calls, \(sum(\.steps) / runs) steps and \(sum(\.switches) / runs) switches. \
             In \(100 * sum(\.meetings) / runs) % processes met at the lock. \
             \(sum(\.kills)) processes were killed, \(sum(\.killsInWrites)) of them in a write, and \(sum(\.failedCalls)) calls \
