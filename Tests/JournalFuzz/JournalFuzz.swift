@@ -4,8 +4,7 @@ import Glibc
 import Musl
 #endif
 
-// The entry point of libFuzzer for replay; the input is the content of a journal file. `.ci/fuzz` compiles it together
-// with the engine's sources, since libFuzzer has its own main function.
+// Replay is fuzzed by this; the input is the content of a journal file.
 
 /// Adds up all bytes of an operation, and so reads each of them.
 private func sum(_ operation: Operation) -> Int {
@@ -18,9 +17,8 @@ private func sum(_ operation: Operation) -> Int {
 }
 
 /// Replays one input and checks the properties that hold for any bytes.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    let bytes = UnsafeRawBufferPointer(start: start, count: count)
+func fuzzReplay(_ bytes: UnsafeRawBufferPointer) {
+    let count = bytes.count
     var salt: UInt64 = 0x1122_3344_5566_7788
     if case .valid(let header, _) = JournalHeader.parse(bytes) { salt = header.salt }
     let records = UnsafeRawBufferPointer(rebasing: bytes[min(JournalHeader.size, count)...])
@@ -47,14 +45,13 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             alignment: 8
         )
         defer { memory.deallocate() }
-        if let start { (memory + Record.headerSize).copyMemory(from: start, byteCount: count) }
+        if let start = bytes.baseAddress { (memory + Record.headerSize).copyMemory(from: start, byteCount: count) }
         let size = Record.seal(memory, number: 0, payload: count, salt: salt, offset: UInt64(JournalHeader.size))
         let record = UnsafeRawBufferPointer(start: memory, count: size)
         let sealed = Replay.run(record, at: UInt64(JournalHeader.size), salt: salt) { _ in }
         precondition(sealed.records + sealed.damage.count == 1, "a sealed record is valid or damaged")
     }
     checkClaims(bytes, salt: salt)
-    return 0
 }
 
 /// Replays records with lengths from the input, in a file that is a hole behind the input's bytes for each of them.

@@ -1,5 +1,5 @@
-// The entry point of libFuzzer for a journal's header and the bytes behind its records: it opens a suite with a journal
-// that the input has changed. `.ci/fuzz` compiles it together with the engine's sources.
+// A journal's header and the bytes behind its records are fuzzed by this: it opens a suite with a journal that the
+// input has changed.
 
 import Foundation
 
@@ -57,9 +57,8 @@ private func seal(_ bytes: inout [UInt8], _ range: Range<Int>, at offset: Int) {
 }
 
 /// Opens one suite and checks the properties that hold for any header and tail.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = FuzzInput(rest: UnsafeRawBufferPointer(start: start, count: count))
+func fuzzSuite(_ bytes: UnsafeRawBufferPointer) {
+    var input = FuzzInput(rest: bytes)
     let flags = input.byte()
     let whole = FuzzJournal()
     var journal = whole.bytes
@@ -140,5 +139,4 @@ public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     } catch {
         fatalError("\(error)")
     }
-    return 0
 }

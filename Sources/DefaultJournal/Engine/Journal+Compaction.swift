@@ -262,7 +262,8 @@ extension Journal {
                 guard state.file === file else { return true }
                 guard try copyTail(of: file, from: copied, to: state.position, into: fresh) else { return nil }
                 copied = state.position
-                // A backup that was restored since the last comparison must not be replaced.
+                // A backup that was restored since the last comparison must not be replaced. One that gets the name
+                // between this and the rename is.
                 let present = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
                 guard present?.id == file.id else { return true }
                 guard try swapIn(fresh, keepingEntries: !occasion.isRepair) else { return false }

@@ -24,6 +24,8 @@ struct FileDefaultsInspectionTests {
             #expect(sound.damage.isEmpty)
             #expect(sound.unfinishedBytes == 0)
             #expect(sound.damagedCopies.isEmpty)
+            let size = sound.fileSize
+            #expect("\(sound)" == "keys: 4, records: 4, bytes: \(size), \(size) of them live, format: 1")
 
             var bytes = try Data(contentsOf: journal)
             try (bytes + [1, 2]).write(to: journal)
@@ -44,6 +46,8 @@ struct FileDefaultsInspectionTests {
                 #expect(damaged.unfinishedBytes == 1)
                 #expect(!damaged.isIntact)
                 #expect(damaged.damagedCopies.isEmpty)
+                let text = "unfinished bytes: 1, damaged: \(damaged.damage[0]), damaged: "
+                #expect("\(damaged)".contains(text))
             }
             #expect(try Data(contentsOf: journal) == bytes + [0])
 
@@ -65,6 +69,7 @@ struct FileDefaultsInspectionTests {
             #expect(gone.isIntact && gone.canListKeys && gone.unfinishedBytes == 0)
             #expect(gone.damagedCopies.map(\.fileSize) == [5, UInt64(bytes.count + 1), 7])
             #expect(gone.damagedCopies.first?.name == "journal.damaged-0")
+            #expect("\(gone)".contains("no header that can be read, journal.damaged-0: 5 bytes, "))
         }
     }
 

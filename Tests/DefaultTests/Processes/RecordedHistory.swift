@@ -218,15 +218,26 @@ struct RecordedHistory {
                 recordings[index].kill()
                 try start(plan.processes.first { $0.kind == recordings[index].kind } ?? plan.processes[0])
             } else if plan.restores, restored == nil, Recording.now() > begin + 700_000_000 {
-                let time = Recording.now()
-                // Restores as backup programs do: the whole file gets the name in one step.
-                guard rename(backup.path, journal.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
-                restored = time...Recording.now()
+                restored = try restore(backup, over: journal)
             } else {
                 usleep(1_000)
             }
         }
         return (recordings, restored)
+    }
+
+    /// Restores a journal as backup programs do: the whole file gets the name in one step.
+    ///
+    /// It has the suite's lock meanwhile. Otherwise a compaction may be between its last look at the name and its own
+    /// rename, and replace the backup ("Durability").
+    private static func restore(_ backup: URL, over journal: URL) throws -> Restoring {
+        let directory = open(journal.deletingLastPathComponent().path, O_RDONLY)
+        defer { close(directory) }
+        let time = Recording.now()
+        guard flock(directory, LOCK_EX) == 0, rename(backup.path, journal.path) == 0 else {
+            throw CocoaError(.fileWriteUnknown)
+        }
+        return time...Recording.now()
     }
 
     /// How many calls of all threads threw that a value is mandatory.

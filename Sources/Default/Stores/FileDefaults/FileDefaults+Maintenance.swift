@@ -44,7 +44,7 @@ extension FileDefaults {
 
 extension FileDefaults {
     /// The result of ``verify()`` or ``inspect(at:)``.
-    public struct Inspection: Sendable, Equatable {
+    public struct Inspection: Sendable, Equatable, CustomStringConvertible {
         /// The backup of a damaged journal, in the suite's directory.
         public struct DamagedCopy: Sendable, Equatable {
             /// The file's name.
@@ -81,6 +81,17 @@ extension FileDefaults {
 
         /// Whether nothing of the journal is damaged.
         public var isIntact: Bool { found.isIntact }
+
+        /// A line in English that says all of this; its wording may change.
+        public var description: String {
+            var parts = ["keys: \(keyCount)", "records: \(recordCount)"]
+            parts.append("bytes: \(fileSize), \(liveSize) of them live")
+            parts.append(formatVersion.map { "format: \($0)" } ?? "no header that can be read")
+            if unfinishedBytes > 0 { parts.append("unfinished bytes: \(unfinishedBytes)") }
+            parts += damage.map { "damaged: \($0)" }
+            parts += damagedCopies.map { "\($0.name): \($0.fileSize) bytes" }
+            return parts.joined(separator: ", ")
+        }
     }
 
     /// Checks the files of a suite without opening it.
