@@ -4,7 +4,7 @@ import Glibc
 import Musl
 #endif
 
-// Replay is fuzzed by this; the input is the content of a journal file.
+// Fuzzes replay; the input is the content of a journal file.
 
 /// Adds up all bytes of an operation, and so reads each of them.
 private func sum(_ operation: Operation) -> Int {

@@ -1,5 +1,4 @@
-// A journal's header and the bytes behind its records are fuzzed by this: it opens a suite with a journal that the
-// input has changed.
+// Fuzzes a journal's header and the bytes behind its records: opens a suite with a journal that the input has changed.
 
 import Foundation
 

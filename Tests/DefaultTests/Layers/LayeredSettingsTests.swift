@@ -287,7 +287,7 @@ struct LayeredSettingsTests {
         }
     }
 
-    @Test("are read anew when other programs store a whole value with the bytes of a part", arguments: [true, false])
+    @Test("are re-read when another program stores a whole value with the part's bytes", arguments: [true, false])
     func sameBytes(updates: Bool) throws {
         try withTemporaryDirectory { directory in
             let url = directory.appending(path: "s")

@@ -135,8 +135,15 @@ struct RecordedHistory {
         static func now() -> UInt64 { DispatchTime.now().uptimeNanoseconds }
     }
 
-    /// The time in which a backup was restored.
-    private typealias Restoring = ClosedRange<UInt64>
+    /// The restoring of a backup.
+    private struct Restoring {
+        let time: ClosedRange<UInt64>
+        /// Whether it had the suite's lock.
+        ///
+        /// Otherwise a compaction may be between its last look at the journal's name and its own rename, and replace the
+        /// backup ("Durability").
+        let hasLock: Bool
+    }
 
     static func make(_ plan: HistoryPlan) throws -> Self {
         try withTemporaryDirectory { directory in
@@ -226,18 +233,16 @@ struct RecordedHistory {
         return (recordings, restored)
     }
 
-    /// Restores a journal as backup programs do: the whole file gets the name in one step.
-    ///
-    /// It has the suite's lock meanwhile. Otherwise a compaction may be between its last look at the name and its own
-    /// rename, and replace the backup ("Durability").
+    /// Restores a journal as backup programs do, with the suite's lock or without: the whole file gets the name in one
+    /// step.
     private static func restore(_ backup: URL, over journal: URL) throws -> Restoring {
         let directory = open(journal.deletingLastPathComponent().path, O_RDONLY)
         defer { close(directory) }
-        let time = Recording.now()
-        guard flock(directory, LOCK_EX) == 0, rename(backup.path, journal.path) == 0 else {
-            throw CocoaError(.fileWriteUnknown)
-        }
-        return time...Recording.now()
+        let hasLock = Bool.random()
+        if hasLock, flock(directory, LOCK_EX) != 0 { throw CocoaError(.fileWriteUnknown) }
+        let begin = Recording.now()
+        guard rename(backup.path, journal.path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return Restoring(time: begin...Recording.now(), hasLock: hasLock)
     }
 
     /// How many calls of all threads threw that a value is mandatory.
@@ -256,13 +261,18 @@ struct RecordedHistory {
         last: ClosedRange<UInt64>,
         from records: URL
     ) throws -> CallHistory {
-        func own(_ interval: ClosedRange<UInt64>, _ written: KeyPair) -> [CallHistory.Call] {
+        func own(
+            _ interval: ClosedRange<UInt64>,
+            _ written: KeyPair,
+            isOptional: Bool = false
+        ) -> [CallHistory.Call] {
             [
                 CallHistory.Call(
                     process: 0,
                     begin: interval.lowerBound,
                     end: interval.upperBound,
                     hasLock: true,
+                    isOptional: isOptional,
                     found: .untouched,
                     written: written
                 )
@@ -281,7 +291,8 @@ struct RecordedHistory {
         }
         if let restored {
             threads =
-                threads.map { thread in thread.compactMap { allow(for: restored, $0) } } + [own(restored, initial)]
+                threads.map { thread in thread.compactMap { allow(for: restored.time, $0) } }
+                + [own(restored.time, initial, isOptional: !restored.hasLock)]
         }
         // The last values are written one after the other, so each is a call with one key.
         let lastValues = [true, false].map { isFirst in
@@ -337,7 +348,7 @@ struct RecordedHistory {
     /// values for a second.
     ///
     /// - Returns: The call with its remaining conditions, or nil if none remain.
-    private static func allow(for restored: Restoring, _ call: CallHistory.Call) -> CallHistory.Call? {
+    private static func allow(for restored: ClosedRange<UInt64>, _ call: CallHistory.Call) -> CallHistory.Call? {
         // The clock with which processes measure the age of a comparison has ticks of some milliseconds.
         let grace: UInt64 = call.isRead && !call.hasLock ? 1_100_000_000 : 20_000_000
         guard call.end >= restored.lowerBound,
