@@ -140,8 +140,8 @@ struct RecordedHistory {
         let time: ClosedRange<UInt64>
         /// Whether it had the suite's lock.
         ///
-        /// Otherwise a compaction may be between its last look at the journal's name and its own rename, and replace the
-        /// backup ("Durability").
+        /// Otherwise a compaction may be between its last look at the journal's name and its own rename, and replace
+        /// the backup ("Durability").
         let hasLock: Bool
     }
 
