@@ -200,6 +200,9 @@ package final class LockedFile: @unchecked Sendable {
         data.withUnsafeBytes(append)
     }
 
+    /// Waits for the disk.
+    package func sync() { fdatasync(file) }
+
     private func append(_ bytes: UnsafeRawBufferPointer) {
         flock(lock, LOCK_EX)
         end += pwrite(file, bytes.baseAddress, bytes.count, off_t(end))

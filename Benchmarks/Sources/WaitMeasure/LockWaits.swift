@@ -34,30 +34,15 @@ struct LockWaits {
                     + "(of one \(counts.min() ?? 0) to \(counts.max() ?? 0)), \(all.description)"
             )
         }
-        do {
+        for role in [Peer.counts, .bareSyncs] {
             let folder = Folder()
-            let sync = try syncTime(folder.suite)
-            let peers = try (0..<3).map { _ in try PeerProcess(.counts, folder.suite, 6) }
+            let path = role == .counts ? folder.suite : folder.path + "/bare"
+            let peers = try (0..<3).map { _ in try PeerProcess(role, path, 6) }
             let times = try peers.map { try $0.times() }.reduce(Times(), +)
-            let worst = times.all.max() ?? 0
-            print(
-                "three processes that count, each write synced: \(times.description): "
-                    + "worst \(worst / sync) syncs of \(sync / 1_000) µs"
-            )
+            let name = role == .counts ? "that count, each write synced" : "with the bare calls of that"
+            print("three processes \(name): \(times.description)")
         }
         try measureThreads()
-    }
-
-    /// The median time of a sync.
-    private func syncTime(_ path: String) throws -> Int {
-        let suite = try FileDefaults(url: URL(filePath: path))
-        let times = try (0..<50).map { number in
-            try suite.set(number, forKey: "sync")
-            let begin = Moment.now
-            try suite.synchronize()
-            return Moment.now - begin
-        }
-        return times.sorted()[25]
     }
 
     private func measureThreads() throws {

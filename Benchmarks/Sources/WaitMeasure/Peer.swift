@@ -14,6 +14,8 @@ enum Peer: String {
     case lmdbSets = "lmdb-sets"
     /// Increments a counter for a number of seconds, in a suite whose every write is synced.
     case counts
+    /// Appends to a file under its lock and syncs it, for a number of seconds.
+    case bareSyncs = "bare-syncs"
     /// Sets a value every 20 milliseconds, for a number of seconds.
     case seldom
     /// Writes a megabyte of values once, and ends.
@@ -37,6 +39,12 @@ enum Peer: String {
             let suite = try FileDefaults(url: URL(filePath: path), durability: .everyWrite)
             try printTimes(for: figure) { _ in
                 try suite.transaction { try suite.set(suite.integer(forKey: "count") + 1, forKey: "count") }
+            }
+        case .bareSyncs:
+            let file = try LockedFile(path: path)
+            try printTimes(for: figure) { _ in
+                file.append()
+                file.sync()
             }
         case .neighbor, .sets, .seldom, .once, .fills, .flushes, .compacts:
             try run(FileDefaults(url: URL(filePath: path)), figure)
