@@ -56,9 +56,13 @@ struct ChangeInPlace {
 
     /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
-        DefaultsDiagnostics.reporting(.writeFailed) { () throws(DefaultsError) in
-            if let refusal = exclusive.refusal { throw .wrapping(refusal, access.context(Value.self)) }
+        do throws(DefaultsError) {
+            if let refusal = exclusive.refusal {
+                throw .wrapping(refusal, access.context(Value.self))
+            }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
+        } catch {
+            DefaultsDiagnostics.report(.writeFailed, error)
         }
     }
 

@@ -13,11 +13,13 @@ internal import Foundation
 // 3. Properties with old names get the new ones, those of the type and of all types in it (`Renaming`, on a
 //    `StoredTree`). `TypeShape` knows which types these are.
 // 4. They are decoded as the type. If that works, only step 8 remains.
-// 5. Otherwise they are decoded once more, to find out which call failed and as which type (`DecodingTrace`). The tree
-//    is changed in that place: it is filled in from the default value, or the value that can't be used is removed
-//    (`StoredDocument`). The elements of a collection are documents of their own (`StoredElements`).
+// 5. Otherwise they are decoded once more, to find out which call failed, and which type it was decoding
+//    (`DecodingTrace`). The tree is changed in that place: it is filled in from the default value, or the value that
+//    can't be used is removed (`StoredDocument`). The elements of a collection are documents of their own
+//    (`StoredElements`).
 // 6. Step 5 is repeated until the bytes can be decoded, and the value decoded then is the result (`Filling`).
-// 7. What was changed, and the bytes after the changes, are remembered, so that 2 to 6 happen once (`StoredForm`).
+// 7. What was changed, and the bytes after the changes, are a `StoredForm`, which the process remembers for the bytes
+//    that it read last, so that 2 to 6 happen once (`SettingsAccess` and `KeyAccess`).
 // 8. A predecessor's value is migrated, from type to type (`StoredType`).
 //
 // Types of typed keys and containers have no predecessors and no versions: for them, 2 and 8 are left out (`KeyAccess`,
@@ -25,23 +27,27 @@ internal import Foundation
 //
 // For example, an enum has lost a case that is stored in the third element of an array:
 //
-// - `DecodingTrace` finds the array at fault, which it decodes as a whole, so `StoredDocument.edit` makes a document of
-//   each element. `StoredElements.edit` decodes them all in the first round, and only the third fails, in the enum.
-// - That document is edited. The enum's value is replaced by that of the default value of the element's type. If there
-//   is none, an optional one is removed, and otherwise nothing can be changed in the element.
-// - Then an array leaves the element out if its type is `DefaultProviding`. If it isn't, the array is replaced by that
-//   of the default value: its count and order may matter. A set or a dictionary leaves it out in any case.
-// - The whole is decoded again. The report names "tracks[2].mode", as no case of the enum. Nothing is written until
-//   the program writes; that write quarantines the bytes first.
+// - `DecodingTrace` decodes an array as a whole, so it only finds that the array fails. `StoredDocument.edit` then
+//   makes a document of each element, and `StoredElements.edit` decodes all of them, each by itself: the third one
+//   fails, in the enum. From then on, only that one is decoded again.
+// - If the element's type has a default value (`DefaultProviding`) with a case for the enum, that case takes the place
+//   of the stored one, and the element stays. Otherwise the case is removed, which helps if the property is optional.
+// - If neither helps, the element can't be used. An array leaves it out if its type is `DefaultProviding`; otherwise
+//   the array's default takes the place of the whole array, since its count and order may matter. A set leaves the
+//   element out. A dictionary takes the default's entry of the same name, if there is one, or leaves it out.
+// - The whole is decoded again. The report names what was replaced or left out: "tracks[2].mode", "tracks[2]" or
+//   "tracks", with "no case of the enum" as the reason. Nothing is written until the program writes; that write
+//   quarantines the old bytes first.
 //
 // A write keeps what the type doesn't ask for (`KnownKeys`, `UnknownFields`, `KeptFields`), and quarantines the bytes
 // if something else would be lost (`Quarantine`).
 
-/// How stored bytes that can't be decoded were changed, so that they can be.
+/// How stored bytes were changed, so that they can be decoded.
 ///
-/// A value is replaced by the default's only if an initializer fails at it; if the default has none, it is removed. If
-/// all of the default's fields were merged with the stored ones, entries that were deleted from a dictionary would come
-/// back, optional properties that were set to nil would get a value, and one object could contain two cases of an enum.
+/// A stored value is replaced by its counterpart in the default value only where decoding fails; if there is no
+/// counterpart, it is removed. If all of the default's fields were merged with the stored ones, entries that were
+/// deleted from a dictionary would come back, optional properties that were set to nil would get a value, and one
+/// object could contain two cases of an enum.
 struct Filling {
     /// The bytes that the value was decoded from.
     let bytes: Data
@@ -51,13 +57,13 @@ struct Filling {
     let unknownCount: Int
     /// Whether values are stored, but none of them could be used.
     let usesNothing: Bool
-    /// Whether the outcome depends on the bytes alone.
+    /// What made the changes necessary.
     let cause: Cause
 
     enum Cause {
-        /// The bytes, and nothing else.
+        /// The bytes alone: the next read of them would make the same changes.
         case bytes
-        /// Errors that initializers throw themselves, which the next read may not throw.
+        /// Errors that initializers throw themselves, and may not throw at the next read.
         case ownErrors
         /// Both.
         case mixed
@@ -153,7 +159,7 @@ final class FillingContext {
         while let fault = fault(in: document) {
             guard document.edit(because: fault, in: self) else { return nil }
         }
-        // Without an edit, decoding failed for a reason that no value in the document has.
+        // If nothing had to be edited, decoding failed for a reason that isn't in any value of the document.
         guard document.edits > 0, let bytes = document.tree.data(in: format),
             let value = try? coder.decodeTopLevel(anyOf: document.type, from: bytes)
         else { return nil }
@@ -177,7 +183,7 @@ final class FillingContext {
         }
     }
 
-    /// Decodes a tree; an error outside of the values, such as a parser's, counts for each of them.
+    /// Traces the values in a tree; an error of the tree as a whole, such as a parser's, counts for each.
     private func traced(
         _ tree: StoredTree,
         _ types: [any Decodable.Type],
@@ -207,7 +213,7 @@ final class FillingContext {
         return tree
     }
 
-    /// A value as it is encoded; nil, which is reported, if it can't be.
+    /// The encoded form of a value; nil if it can't be encoded, which is reported, or has another format.
     func tree(of value: any Encodable) -> StoredTree? {
         do {
             guard let parsed = StoredTree.parse(try coder.encodeTopLevel(value)), parsed.format == format else {

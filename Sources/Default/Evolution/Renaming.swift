@@ -8,14 +8,14 @@ internal import Foundation
 /// Stored bytes with the new names of renamed properties, those of the type and of all types in it.
 ///
 /// A value moves to the last name of its chain in one step: with `["z": "y", "y": "x"]`, both "z" and "y" become "x".
-/// If several old names of a property are stored, the one nearest to the new name is used. Parents move before what is
-/// in them, and the names of nested properties are known under their parents' old and new names. So the outcome does
-/// not depend on the order in which the names are listed.
+/// If several old names of a property are stored, the one nearest to the new name is used. Parents move before their
+/// parts, and the names of nested properties are known under their parents' old and new names. So the outcome does not
+/// depend on the order in which the names are listed.
 struct Renaming {
     /// The bytes with the new names; nil when no property has an old name.
     let data: Data?
 
-    /// The paths of values that have an old name, because another value has the new one.
+    /// The paths of values that keep an old name, because another value has the new one, or blocks its path.
     private let unused: [StoredTree.Path]
 
     /// Fails when nothing in the bytes has an old name.
@@ -31,7 +31,7 @@ struct Renaming {
         coder: DefaultsCoder,
         default initial: @autoclosure () -> (any Encodable)? = nil
     ) {
-        // Casts of a type that lacks the protocol are the slow ones.
+        // The type without its optional is asked only if this fails: a cast is slow if the type lacks the protocol.
         let provider = type as? any DefaultProviding.Type ?? nonOptional(type) as? any DefaultProviding.Type
         let mayApply =
             provider.map { Self.mayApply(to: data, of: $0) } == true
@@ -60,15 +60,15 @@ struct Renaming {
         return unused.filter { used[$0] == nil }
     }
 
-    /// The new names that a type states, by the old ones: as they are stored, or paths through containers and elements.
+    /// The new names that a type states, by the old ones; each is a stored name, or a path with dots.
     static func names(of type: any Decodable.Type) -> [String: String] {
         (type as? any DefaultProviding.Type)?.renamedProperties ?? [:]
     }
 
     /// Whether bytes may have objects in them, whose types may state names.
     ///
-    /// To find these types takes longer than all the rest of a process's first read. A type that writes another one's
-    /// properties among its own isn't looked into.
+    /// Finding these types takes longer than all the rest of a process's first read, so it is avoided where there is no
+    /// object. That misses a type whose properties are coded among those of another one.
     private static func mayHaveParts(_ data: Data) -> Bool {
         data.isPropertyList
             || data.withUnsafeBytes { bytes in
@@ -80,13 +80,14 @@ struct Renaming {
     private static func mayApply(to data: Data, of type: any DefaultProviding.Type) -> Bool {
         type.renamedProperties.keys.contains { name in
             let key = name.split(separator: ".").last.map(String.init) ?? ""
-            // Both formats have several forms for other characters, and JSON and XML may contain any in escaped form.
+            // Both formats may write characters beyond ASCII in several ways, and any character may be escaped, in JSON
+            // with "\" and in XML with "&".
             return key.utf8.contains { $0 >= 0x80 } || ["\\", "&", key].contains { data.contains($0) }
         }
     }
 }
 
-/// Renames in a tree, from its root on: where a type is known, by the names that it states.
+/// Renames properties in a tree, from its root down, by the names that the known types in it state.
 private final class RenamingWalk {
     private(set) var isChanged = false
     private(set) var unused: [StoredTree.Path] = []
@@ -119,7 +120,7 @@ private final class RenamingWalk {
         }
         guard tree.fields != nil else { return }
         let shape = type.flatMap { TypeShape.of($0, coder: coder) } ?? shape
-        // A type knows its own properties best, so its names take precedence over those of what it is in.
+        // A type knows its own properties best, so its names take precedence over those of its containers.
         let stated = (type.map(Renaming.names) ?? [:]).merging(outer) { own, _ in own }
         var rules: [StoredTree.Path: StoredTree.Path] = [:]
         var inElements: [String: [String: String]] = [:]
@@ -163,7 +164,7 @@ private final class RenamingWalk {
             tree = .array([])
             for index in elements.indices {
                 let path = path.appending(StoredTree.key(of: index))
-                // In pairs, keys and values have a type each, and the names of containers apply to values.
+                // In pairs, keys and values have different types; names that containers state apply to the values.
                 let isValue = index % types.count == types.count - 1
                 let type = types[index % types.count]
                 rename(in: &elements[index], of: type, stated: isValue ? outer : [:], at: path)
@@ -208,7 +209,7 @@ private final class RenamingWalk {
             return elements(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : rename
         }
         guard collection.isKeyed, let type = collection.partTypes.last else { return rename }
-        // In a dictionary, it is the name of an entry unless the values have a property of that name.
+        // In a dictionary, the new name is taken for an entry's unless the values have a property of that name.
         let property = newRest.split(separator: ".").first.map(String.init) ?? newRest
         let hasProperty = TypeShape.of(nonOptional(type), coder: coder)?.names.contains(property) == true
         return hasProperty ? rename : nil
@@ -280,7 +281,7 @@ extension StoredTree {
     /// - Parameters:
     ///   - name: The name.
     ///   - shape: What the type asks for; nil if that isn't known.
-    ///   - old: For a new name, the path of the old one: a name that contains dots itself is replaced by another one.
+    ///   - old: For a new name, the path of the old one. If that is a single name with dots in it, so is the new one.
     /// - Returns: The path; empty for an empty name.
     func path(named name: String, _ shape: TypeShape? = nil, replacing old: Path? = nil) -> Path {
         let words = name.split(separator: ".").map(String.init)
@@ -305,7 +306,7 @@ extension StoredTree {
 private struct Rule {
     let old: StoredTree.Path
     let new: StoredTree.Path
-    /// The number of names in between.
+    /// The number of steps in the chain of names after the first one.
     let distance: Int
 
     /// Whether a value under the old name is the container that the property was moved into.
@@ -342,7 +343,7 @@ private struct Rule {
     /// The end of a chain of names.
     private struct Destination {
         let path: StoredTree.Path
-        /// The number of names in between.
+        /// The number of steps in the chain of names after the first one.
         let distance: Int
     }
 

@@ -1,4 +1,4 @@
-/// Stored bytes, or an element of a collection in them, that is changed in one place at a time until it can be decoded.
+/// Stored bytes, or one element of a collection in them, as a tree that is edited place by place until it decodes.
 final class StoredDocument {
     /// A change of the document or of one of its elements.
     struct Change {
@@ -12,7 +12,7 @@ final class StoredDocument {
 
     private(set) var tree: StoredTree
     let type: any Decodable.Type
-    /// The default value in its place.
+    /// Its counterpart in the default value.
     let initial: StoredTree?
     /// Whether it is an element, which is decoded in an array with others.
     let isElement: Bool
@@ -29,25 +29,25 @@ final class StoredDocument {
     }
 
     private var ownChanges: [OwnChange] = []
-    /// The number of times that it was edited at its own places.
+    /// The number of calls of `edit`; `edits` also counts those of the elements.
     private var rounds = 0
     /// The collections in it that had a fault.
     private var collections: [StoredTree.Path: StoredElements] = [:]
-    /// The attempts by place: a value is replaced, then removed; after that, what it is in is changed.
+    /// What was tried in each place: a value is replaced, then removed; after that, its container is changed.
     private var attempts: [StoredTree.Path: Attempt] = [:]
 
     private enum Attempt { case replaced, removed }
 
-    /// A bound for containers that are written by hand, each of whose parts may have a fault.
+    /// The most calls of `edit`: hand-written coding may lead to a fault in every part of a container.
     private static let maximumRounds = 400
-    /// A bound for objects of which each field is tried.
+    /// The most fields that an object may have for them to be tried one by one.
     private static let maximumFields = 128
 
     init(_ tree: StoredTree, as type: any Decodable.Type, initial: StoredTree?, isElement: Bool = false) {
         (self.tree, self.type, self.initial, self.isElement) = (tree, type, initial, isElement)
     }
 
-    /// All changes, also in elements.
+    /// All changes, including those in elements.
     var changes: [Change] {
         let own = ownChanges.map { change in
             let reason = change.wasMissing ? nil : reason(of: change.fault, at: change.path)
@@ -56,16 +56,16 @@ final class StoredDocument {
         return own + collections.flatMap { path, elements in elements.changes(below: path) }
     }
 
-    /// A place in the document, and its counterpart in the default value, where the keys may differ.
+    /// A place in the document, by the names that are stored, and by those of the encoder, which the default value has.
     private struct Place {
         var stored: StoredTree.Path = []
-        var initial: StoredTree.Path = []
+        var encoded: StoredTree.Path = []
 
-        func appending(_ stored: String, _ initial: String) -> Place {
-            Place(stored: self.stored.appending(stored), initial: self.initial.appending(initial))
+        func appending(_ stored: String, _ encoded: String) -> Place {
+            Place(stored: self.stored.appending(stored), encoded: self.encoded.appending(encoded))
         }
 
-        var container: Place { Place(stored: stored.dropLast(), initial: initial.dropLast()) }
+        var container: Place { Place(stored: stored.dropLast(), encoded: encoded.dropLast()) }
     }
 
     /// Makes one change, to the value that failed or to the nearest container that can be changed.
@@ -91,7 +91,8 @@ final class StoredDocument {
         } else if replaceOneField(of: place, fault.names, because: fault, context, addsMissing: fault.isOwnError) {
             return true
         }
-        // From the smallest change to the largest, so that as much as possible of what is stored is used.
+        // From the smallest change to the largest, so that as much as possible of what is stored is used. The last
+        // resort is any field of the whole: an initializer may have rejected it far from where it failed.
         return moveFromEncodersName(to: place)
             || replaceOrRemove(place, because: fault, context)
             || replaceOneField(of: Place(), [], because: fault, context, addsMissing: true)
@@ -115,16 +116,18 @@ final class StoredDocument {
         return place
     }
 
-    /// The default value in a place; in elements, entries and optional values, the default of their type.
+    /// The default value in a place.
+    ///
+    /// That of the type in the place is used where the document's own has none: in elements and optional values.
     ///
     /// - Parameters:
     ///   - place: The place.
-    ///   - types: The types on the way to it and further.
+    ///   - types: The types of the values on the way to the fault, which may be below the place.
     ///   - context: The context of all documents.
-    ///   - isObject: Whether parts of the value are meant, and not the value itself, which its type's default doesn't
-    ///     replace.
+    ///   - isObject: Whether fields of the value are needed. If the default is nil there, those of its type's default
+    ///     are returned; otherwise nil stays nil.
     /// - Returns: The value; nil if there is none.
-    private func fallback(
+    private func defaultValue(
         at place: Place,
         _ types: [[any Decodable.Type]],
         _ context: FillingContext,
@@ -136,10 +139,11 @@ final class StoredDocument {
         }
         // An optional that is nil in the default has no fields, so those are taken from the default of its type.
         var current = initial?.mayBeNull == false ? initial : ownDefault(at: 0)
-        for (depth, name) in place.initial.enumerated() {
+        for (depth, name) in place.encoded.enumerated() {
             let part = current?.fields?[name]
-            let isInner = isObject || depth < place.initial.count - 1
-            current = isInner && part?.mayBeNull ?? true ? ownDefault(at: depth + 1) : part
+            let isInner = isObject || depth < place.encoded.count - 1
+            let isMissing = part?.mayBeNull ?? true
+            current = isInner && isMissing ? ownDefault(at: depth + 1) : part
         }
         return current
     }
@@ -159,7 +163,7 @@ final class StoredDocument {
         _ context: FillingContext
     ) -> ElementsOutcome? {
         guard collections[place.stored] == nil else { return nil }
-        let fallback = fallback(at: place, fault.types, context)
+        let fallback = defaultValue(at: place, fault.types, context)
         guard let elements = StoredElements(of: collection, in: tree[place.stored], initial: fallback, context) else {
             return nil
         }
@@ -167,7 +171,7 @@ final class StoredDocument {
         guard elements.isChanged else { return nil }
         collections[place.stored] = elements
         tree[place.stored] = elements.tree
-        // The edits that the elements needed count in place of this one.
+        // The caller counts this call as one edit; the elements' own count instead.
         if elements.edits > 0 {
             edits += elements.edits - 1
             ownErrors += elements.ownErrors - (fault.isOwnError ? 1 : 0)
@@ -175,17 +179,17 @@ final class StoredDocument {
         return .edited
     }
 
-    /// The place of a superclass's missing container, which only the path of its error names.
+    /// The place of a superclass's missing container; only the error's coding path names it.
     private func missingSuper(in fault: DecodingFault, at place: Place, _ context: FillingContext) -> Place? {
         let path = fault.codingPath.dropFirst(fault.names.count)
         guard path.first?.stringValue == "super" else { return nil }
         let part = place.appending("super", "super")
-        return tree[part.stored] != nil || fallback(at: part, fault.types, context) != nil ? part : nil
+        return tree[part.stored] != nil || defaultValue(at: part, fault.types, context) != nil ? part : nil
     }
 
-    /// Replaces the first field of an object whose replacement ends the error of the object's initializer.
+    /// Finds the first field of an object whose replacement ends an error, and replaces it.
     ///
-    /// No call in it has failed, so it rejects values each of which can be decoded.
+    /// An initializer may reject a combination of values each of which can be decoded.
     ///
     /// - Parameters:
     ///   - object: The object.
@@ -202,16 +206,17 @@ final class StoredDocument {
         addsMissing: Bool
     ) -> Bool {
         guard let fields = tree[object.stored]?.fields, fields.count <= Self.maximumFields, !fault.isOfKeys,
-            let others = fallback(at: object, fault.types, context, isObject: true)?.fields
+            let others = defaultValue(at: object, fault.types, context, isObject: true)?.fields
         else { return false }
         let missing = addsMissing ? others.keys.sorted().filter { fields[$0] == nil } : []
         let before = tree
-        // Missing fields first: filling one in loses nothing. Then each stored field in turn, tried and taken back.
+        // Missing fields first: filling one in loses nothing. Then each stored field in turn, tried and taken back, in
+        // an order that is the same each time.
         for name in missing + fields.keys.sorted().reversed() {
             let path = object.stored.appending(name)
             tree[path] = others[name]
             let next = context.fault(in: self)
-            // What failed fails no more, nor does what it is in, or what was replaced.
+            // It helped if the next fault is somewhere else: not in what failed or around it, nor in this field.
             let isMended =
                 next.map { !fault.names.starts(with: $0.names) && !$0.names.starts(with: names + [name]) } ?? true
             tree = before
@@ -225,7 +230,7 @@ final class StoredDocument {
 
     /// Moves a value to the name that the decoder asks for, where the encoder writes another one for it.
     private func moveFromEncodersName(to place: Place) -> Bool {
-        guard let encoded = place.initial.last, encoded != place.stored.last, tree[place.stored] == nil
+        guard let encoded = place.encoded.last, encoded != place.stored.last, tree[place.stored] == nil
         else { return false }
         let old = place.container.stored.appending(encoded)
         guard let value = tree[old] else { return false }
@@ -234,15 +239,15 @@ final class StoredDocument {
         return true
     }
 
-    /// Replaces a value by the default's, else removes it, else does the same with what it is in.
+    /// Replaces a value by the default's, else removes it, else does the same with its container.
     private func replaceOrRemove(_ place: Place, because fault: DecodingFault, _ context: FillingContext) -> Bool {
         var place = place
         while !place.stored.isEmpty {
             let container = place.container
             defer { place = container }
-            // The elements of a container that is written by hand are used as a whole or not at all.
+            // An array that hand-written coding decodes is used as a whole or not at all.
             if case .array? = tree[container.stored] { continue }
-            let fallback = fallback(at: place, fault.types, context)
+            let fallback = defaultValue(at: place, fault.types, context)
             // Each place is replaced once, and then removed once, so that this ends.
             if let fallback, attempts[place.stored] == nil {
                 attempts[place.stored] = .replaced
@@ -259,13 +264,14 @@ final class StoredDocument {
         return false
     }
 
-    /// Whether an object has only this field, and the default has only another: a case of an enum, whose values belong
-    /// together, so that it is replaced as a whole.
+    /// Whether the place is an object's only field, and the default value has only another one there.
+    ///
+    /// Then they are two cases of an enum. The values of a case belong together, so the object is replaced as a whole.
     private func isOnlyChoice(_ place: Place, _ fault: DecodingFault, _ context: FillingContext) -> Bool {
         guard tree[place.container.stored]?.fields?.count == 1,
-            let others = fallback(at: place.container, fault.types, context, isObject: true)?.fields
+            let others = defaultValue(at: place.container, fault.types, context, isObject: true)?.fields
         else { return false }
-        return others.count == 1 && others[place.initial.last ?? ""] == nil
+        return others.count == 1 && others[place.encoded.last ?? ""] == nil
     }
 
     private func replace(_ path: StoredTree.Path, by value: StoredTree?, because fault: DecodingFault) {
@@ -275,14 +281,14 @@ final class StoredDocument {
         tree[path] = value
     }
 
-    /// Why the first value was removed without which the document can't be decoded; nil if none was.
+    /// Why the first of the removed values was removed; nil if none was.
     var firstRemoval: DecodingFault? {
         ownChanges.first { !$0.wasMissing && attempts[$0.path] == .removed }?.fault
     }
 
     // MARK: Reasons
 
-    /// Notes a change of what is in a place, which takes precedence over changes of its parts.
+    /// Notes a change of the value in a place; it takes precedence over changes of the value's parts.
     private func note(_ path: StoredTree.Path, because fault: DecodingFault) {
         guard !ownChanges.contains(where: { path.starts(with: $0.path) }) else { return }
         // The first part that couldn't be used is why the whole can't be.
@@ -306,7 +312,7 @@ final class StoredDocument {
 }
 
 extension DecodingFault {
-    /// Whether the error is about the value that it names, and not about that which was decoded.
+    /// Whether the error is about the place that its coding path names; otherwise only the value that failed is known.
     fileprivate var isPartOfError: Bool { error is DecodingError }
 
     /// Why the innermost value can't be decoded.

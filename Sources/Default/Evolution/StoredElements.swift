@@ -58,15 +58,15 @@ struct ElementFault {
 
 /// The elements of a collection in a document: each is a document of its own.
 ///
-/// Each round decodes together all elements that can't be decoded yet. So the cost depends on the number of elements,
-/// and on the most faults that one of them has, not on the faults of all.
+/// The first round decodes all elements together, and each later one those that were edited in the round before. So the
+/// cost depends on the number of elements, and on the most faults that one of them has, not on the faults of all.
 final class StoredElements {
     private let collection: any StoredCollection.Type
     /// The keys of a keyed container, or the indexes.
     private let names: [String]
     private let documents: [StoredDocument]
     /// The documents that aren't known to be decodable or left out.
-    private var open: [Int]
+    private var undecided: [Int]
     /// Why documents are left out.
     private var leftOut: [Int: LeftOut] = [:]
 
@@ -108,7 +108,7 @@ final class StoredElements {
             // Something else than the collection's container is a fault of the whole.
             return nil
         }
-        open = Array(documents.indices)
+        undecided = Array(documents.indices)
         // A dictionary fails as a whole when one of its names isn't a key, so each name is tried by itself.
         if let type = collection.typeOfNames, collection.isKeyed {
             let entries = zip(names, documents).map { name, document in
@@ -128,9 +128,9 @@ final class StoredElements {
     func edit(in context: FillingContext) -> ElementFault? {
         while true {
             // An entry without a usable name is not edited.
-            open.removeAll { leftOut[$0] != nil }
-            let faults = context.faults(in: open.map { documents[$0] })
-            open = zip(open, faults).compactMap { index, fault in
+            undecided.removeAll { leftOut[$0] != nil }
+            let faults = context.faults(in: undecided.map { documents[$0] })
+            undecided = zip(undecided, faults).compactMap { index, fault in
                 guard let fault else { return nil }
                 let document = documents[index]
                 if document.edit(because: fault, in: context) { return index }
@@ -141,7 +141,7 @@ final class StoredElements {
                 leftOut[index] = LeftOut(reason: reason, fault: first)
                 return nil
             }
-            if open.isEmpty { break }
+            if undecided.isEmpty { break }
         }
         leaveOutEqualKeys()
         // Where the number or the order of the elements may matter, one that can't be used makes the whole unusable.

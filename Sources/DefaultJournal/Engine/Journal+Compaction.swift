@@ -8,7 +8,8 @@ extension Journal {
                 guard try stateLock.withLock({ () throws(JournalError) in try comparePath() }) == .same else {
                     throw JournalError(.replaced, path: path)
                 }
-                // If that fails, what this access writes next still goes to the open file.
+                // If it fails after "moved" was appended, the open file is still the journal, and this access goes on
+                // writing to it.
                 defer { stateLock.withLock { state.forgetSuccessor() } }
                 return try replaceJournal()
             }
@@ -18,9 +19,9 @@ extension Journal {
         }
     }
 
-    /// Bytes that a journal may have beside twice those of its live entries.
+    /// Bytes that a journal may have in addition to twice those of its live entries.
     static let slack: UInt64 = 512 << 10
-    /// How many times its bound a journal may have before a write compacts it.
+    /// How many times its bound a journal may reach before a write compacts it.
     static let largestExcess: UInt64 = 8
 
     /// Whether the journal is about to be larger than its bound; with exclusive access.
@@ -46,7 +47,7 @@ extension Journal {
         } catch  where error.kind == .replaced || error.kind == .forked {
             // Nothing is left to compact, or this process may not do it.
         } catch  where error.isBusy || error.kind == .overwritten || error.kind == .unstable {
-            // A write sees the need again; not each write, since the process that is in the way may be stopped.
+            // A later write tries again, but not within a second: the process that is in the way may be stopped.
             exclusive.lock()
             writer.compactionRetryTime = Clock.monotonic() + 1_000_000_000
             writer.compactingProcess = error.busyProcess
@@ -62,13 +63,13 @@ extension Journal {
 
     /// Compacts a journal that has grown far beyond its bound; at the end of exclusive access.
     ///
-    /// That happens where the background can't compact it, or not as fast as it grows. All writers wait for the disk
+    /// That happens if the background can't compact it, or not as fast as it grows. All writers wait for the disk
     /// meanwhile. The write that has led to it has been made: a failure is only reported.
     func compactIfOverdue() {
         assert(hasExclusiveAccess)
         guard state.position > Self.largestExcess * (2 * entries.journalSize + Self.slack),
             options.automaticMaintenance, state.position >= writer.compactionRetrySize,
-            // Its repair is due, or has failed.
+            // Otherwise its repair is due, or has failed.
             state.reportedDamage != state.file.salt
         else { return }
         do throws(JournalError) {
@@ -89,7 +90,9 @@ extension Journal {
         /// It is mostly replaced values.
         case size
         case request
-        /// A sync has failed, after which only another file can be trusted; a promise may follow the path.
+        /// A sync has failed, after which only another file can be trusted.
+        ///
+        /// Only a flush that a caller relies on, a promise, may go on with another suite at the path.
         case failedSync(isPromise: Bool)
         case repair(Repair)
 
@@ -104,9 +107,9 @@ extension Journal {
             return false
         }
 
-        /// Whether to go on with the suite that is at the path now when the open one was deleted or replaced.
+        /// Whether to go on with the suite at the path if the open one was deleted or replaced.
         ///
-        /// The background must not create a suite again that was deleted.
+        /// A compaction or flush in the background doesn't: it must not create a suite again that was deleted.
         var followsPath: Bool {
             switch self {
             case .size: false
@@ -116,23 +119,25 @@ extension Journal {
         }
     }
 
-    /// Bytes of a tail; a longer one is first copied beside the writers, in at most 16 rounds.
+    /// The longest tail, in bytes, that is copied under the lock right away; writers wait for that.
+    ///
+    /// A longer one is first copied while writers go on, for a number of rounds.
     private static let shortTail: UInt64 = 64 << 10
-    /// How many syncs a compaction makes at most while it waits for a short tail.
+    /// The most syncs that a compaction makes while it waits for a short tail.
     private static let shortTailRounds = 16
     /// How many syncs it makes in all, while flushes promise records that it has yet to copy.
     private static let maximumRounds = 100
 
-    /// Writes the entries to another file, which replaces the journal, if there is still an occasion.
+    /// Writes the entries to another file, which replaces the journal, if the reason for that still holds.
     ///
-    /// No lock is held that a writer needs while the disk works: a writer waits only while the last records are copied;
-    /// after damage or a failed sync, while all entries are written.
+    /// While the disk works, no lock is held that a writer needs. A writer waits only while the last records are
+    /// copied or, after damage or a failed sync, while all entries are written.
     /// If it throws, no entry is lost; the new file may already have replaced the journal.
     func rewrite(for occasion: Occasion) throws(JournalError) {
         if isForked { throw JournalError(.forked, path: path) }
         compaction.lock()
         defer { compaction.unlock() }
-        // The occasion may have passed while this waited for another thread's compaction.
+        // The reason may have gone while this waited for another thread's compaction.
         let need = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) in
             try isNeeded(for: occasion) ? Snapshot(file: state.file, end: state.position, directory: suite) : nil
         }
@@ -141,6 +146,7 @@ extension Journal {
             guard let target = try openCompactionTarget(in: need.directory, insteadOf: need.file, for: occasion) else {
                 return
             }
+            // Whether the names of the directories above aren't known to be on the disk either.
             let isFirst = try need.file.words(calls: calls).unsyncedNames > 1
             let name = SuiteDirectory.compactionName
             let fresh = try NewJournal(target, named: name, in: need.directory, isFirst: isFirst)
@@ -159,7 +165,7 @@ extension Journal {
             }
             throw try orReplaced(error, in: need.directory).withFileName(SuiteDirectory.compactionName)
         }
-        // A flush that needs the name on the disk sooner syncs it as well.
+        // Writers don't wait for this. A flush that needs the name on the disk earlier syncs it itself.
         let used = current.file
         if used !== need.file { try syncNames(of: used, used.words(calls: calls).unsyncedNames) }
     }
@@ -171,13 +177,14 @@ extension Journal {
         var directory: SuiteDirectory
     }
 
-    /// Whether there is still an occasion; under the lock.
+    /// Whether the reason for a compaction still holds; under the lock.
     private func isNeeded(for occasion: Occasion) throws(JournalError) -> Bool {
         assert(hasFileLock)
         return switch occasion {
         case .size: needsCompaction
         case .request: true
-        // A compaction may have replaced the file meanwhile, without syncing the tail that it had copied last.
+        // If a compaction has replaced the file meanwhile, the flush starts over with the other one, and syncs the tail
+        // that the compaction has copied last.
         case .failedSync: try state.file.words(calls: calls).hasSyncFailed
         case .repair(let repair): state.file.salt == repair.salt
         }
@@ -185,8 +192,8 @@ extension Journal {
 
     /// Writes the entries to a new file.
     ///
-    /// - Returns: The offset in the old one up to which it has the entries; nil if the old one isn't
-    ///   whole, or is the journal no longer.
+    /// - Returns: The offset in the old file up to which the new one has the entries; nil if the old file isn't whole,
+    ///   or was found to be replaced.
     private func fill(
         _ fresh: NewJournal,
         from file: JournalFile,
@@ -224,16 +231,19 @@ extension Journal {
     /// Writes this process's entries; under the lock.
     func appendEntries(to fresh: NewJournal) throws(JournalError) {
         assert(hasFileLock)
-        // No reader may change them meanwhile by records that another program writes.
+        // Keeps readers from applying records that another program may write while the entries are copied.
         stateLock.withLock { appending.store(state.position) }
         defer { appending.store(0) }
         try fresh.append(entries)
     }
 
-    /// Syncs a new file and copies the records written meanwhile, in turn, until little is left and no flush has
-    /// promised that; then replaces the journal.
+    /// Completes a new file while writers go on, and replaces the journal with it.
     ///
-    /// - Returns: Whether the records written meanwhile are whole.
+    /// It is synced, and the records written meanwhile are copied, in turn, until few are left, and no flush has
+    /// promised that these are on the disk.
+    ///
+    /// - Returns: False if the records written meanwhile aren't whole. If another file has replaced the journal,
+    ///   nothing is left to do, and that is success.
     private func publish(
         _ fresh: NewJournal,
         insteadOf file: JournalFile,
@@ -243,13 +253,13 @@ extension Journal {
         assert(compaction.isHeldByThisThread)
         var copied = copied
         for round in 0..<Self.maximumRounds {
-            // From here on a flush may promise records that aren't in the new file yet.
+            // Before the look: a flush that sets the flag after this may have promised later records.
             try file.set(.isFlushed, to: 0, calls: calls)
             var known = current
             guard known.file === file else { return true }
             guard try copyTail(of: file, from: copied, to: known.position, into: fresh) else { return false }
             copied = known.position
-            // Before the sync: a flush of records behind this has to wait for the sync, or set the flag.
+            // Before the sync: from now on, a flush of later records syncs the new file too, and then sets the flag.
             try file.set(.copied, to: copied, calls: calls)
             try fresh.sync()
             known = current
@@ -258,12 +268,13 @@ extension Journal {
             if known.position - copied > Self.shortTail, round + 1 < Self.shortTailRounds { continue }
             // After a flush, the next copy has to be synced before the rename.
             if try file.words(calls: calls).isFlushed { continue }
+            // False if the flag is set, for another round; nil if the records aren't whole.
             let isDone = try withFilesLocked(followsPath: occasion.followsPath) { () throws(JournalError) -> Bool? in
                 guard state.file === file else { return true }
                 guard try copyTail(of: file, from: copied, to: state.position, into: fresh) else { return nil }
                 copied = state.position
                 // A backup that was restored since the last comparison must not be replaced. One that gets the name
-                // between this and the rename is.
+                // after this look, but before the rename, is replaced all the same.
                 let present = try calls.status(of: SuiteDirectory.journalName, in: suite.raw)
                 guard present?.id == file.id else { return true }
                 guard try swapIn(fresh, keepingEntries: !occasion.isRepair) else { return false }
@@ -277,13 +288,13 @@ extension Journal {
             guard let isDone else { return false }
             if isDone { return true }
         }
-        // Flushes came back faster than a sync each time.
+        // In each round a flush has set the flag before the compaction was done.
         throw JournalError(.unstable)
     }
 
-    /// Copies the operations of a tail that no later one in it replaces.
+    /// Copies a tail's operations, without those that a later one in the tail replaces.
     ///
-    /// - Returns: Whether the tail is whole; a part of it is copied if not.
+    /// - Returns: Whether the tail is whole; otherwise a part of it may have been copied.
     private func copyTail(
         of file: JournalFile,
         from start: UInt64,
@@ -291,7 +302,7 @@ extension Journal {
         into fresh: NewJournal
     ) throws(JournalError) -> Bool {
         guard start < end else { return true }
-        // For each key the number of its last operation; of all keys, that of the last one that removes all.
+        // The number of each key's last operation, and of the last one that removes all keys.
         var last = EntryTable()
         var lastRemoval = 0
         var count = 0
@@ -311,7 +322,7 @@ extension Journal {
         }
         guard wholeEnd == end else { return false }
         count = 0
-        // Damage may be made between the two readings.
+        // The file may be damaged between the two readings.
         let copiedEnd = try forEachRecord(of: file, from: start, to: end) { payload throws(JournalError) in
             try fresh.append(payload) { operation in
                 count += 1
@@ -364,8 +375,8 @@ extension Journal {
                 if try isReplaced(journal, in: directory, occasion) { return nil }
             }
             if hasWaited, try isReplaced(journal, in: directory, occasion) { return nil }
-            // During the wait the file may have become the journal. Name and count of names are looked up at once: a
-            // file that has this name alone isn't another program's.
+            // During the wait the file may have become the journal. One call looks up both the file that has the name
+            // now, and how many names it has: one that has no other name isn't another program's.
             guard let status = try calls.status(of: name, in: directory.raw), status.id == opened.status.id else {
                 continue
             }
@@ -389,9 +400,9 @@ extension Journal {
         return present.id != journal.id
     }
 
-    /// Backs up and reports damage that a compaction found, which would disappear with the old file.
+    /// Has damage that a compaction found backed up and reported before the old file disappears.
     ///
-    /// Unless the path is followed, it is a failure that another process has just repaired it.
+    /// Unless the path is followed, it throws `replaced` if another journal is there by now.
     private func reloadDamaged(_ file: JournalFile, followsPath: Bool) throws(JournalError) {
         try withFilesLocked(followsPath: followsPath) { () throws(JournalError) in
             guard state.file === file else { return }

@@ -1,8 +1,9 @@
 // The order in which locks are taken is at the top of Journal.swift.
 
 extension Journal {
-    /// Takes the lock, or throws `busy` after so many nanoseconds; under `exclusive`, which is released while it
-    /// sleeps.
+    /// Takes the `flock`, or throws `busy` after so many nanoseconds; under `exclusive`.
+    ///
+    /// While the thread sleeps, `exclusive` is released.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         assert(exclusive.isHeldByThisThread)
         var queues = writer.hadLongTurn
@@ -38,14 +39,14 @@ extension Journal {
     /// Polls for the lock, in a queue.
     ///
     /// Polling alone isn't fair: a process that unlocks and immediately locks again comes before those that sleep. A
-    /// second lock, the turnstile, makes it fair. A process that finds the lock taken, or had it for long the last
-    /// time, polls for the turnstile first, and polls for the lock only when it has the turnstile. Others may still
-    /// take short turns in between. The turnstile only decides which process comes first, and protects nothing. It is a
-    /// lock of the open journal: while the journal is replaced, two processes may each have one, and where the system
-    /// has no such lock, all poll for the lock alone.
+    /// second lock, the turnstile, makes it fair. A process that still finds the lock taken after `spinTime`, or had it
+    /// for long the last time, polls for the turnstile first. It polls for the lock once it has the turnstile, or when
+    /// `turnstileLimit` is over. Others may still take short turns in between. The turnstile only decides which process
+    /// comes first, and protects nothing. It is a lock of the open journal: while the journal is replaced, two
+    /// processes may each have one. Where the system has no such lock, everyone polls for the `flock` only.
     private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
         assert(exclusive.isHeldByThisThread)
-        // One thread of a process queues, since the turnstile is the open file's, and all threads have that.
+        // Only one thread of a process queues: the turnstile is a lock of the open file, which all threads share.
         let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }
         if turnstile != nil { writer.isQueued = true }
         // Nil where the system has no such lock.
@@ -63,16 +64,17 @@ extension Journal {
             let spins = time < spinTime
             if !spins, hasTurn == false, let turnstile { hasTurn = calls.tryEnterTurnstile(turnstile.raw) }
             let isOver = time >= wait.limit
-            let isQueued = !spins && hasTurn == false && turnstile != nil && time < Self.turnstileLimit && !isOver
-            if !isQueued, try suite.tryLock() { return }
-            // Before the end, so that a wait that ends here is reported too, however late this thread woke up.
+            let waitsForTurn = !spins && hasTurn == false && turnstile != nil && time < Self.turnstileLimit && !isOver
+            if !waitsForTurn, try suite.tryLock() { return }
+            // Before the limit is checked, so that a wait that ends here is reported too, however late this thread woke
+            // up.
             if !isReported, time >= 1_000_000_000 {
                 isReported = true
                 note(.waiting(path: path, process: LockHolder.process(of: suite.lockedDescriptor)))
             }
             if isOver { throw JournalError(.busy(process: LockHolder.process(of: suite.lockedDescriptor)), path: path) }
             if spins { continue }
-            // Other threads of this process wait by themselves, each with its own limit.
+            // Meanwhile other threads of this process may try, each with its own limit.
             exclusive.unlock()
             deliverWithoutRepair()
             Threads.sleep(nanoseconds: min(wait.limit - time, Self.pause))

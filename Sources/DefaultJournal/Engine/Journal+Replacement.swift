@@ -18,9 +18,10 @@
 //
 // - by a reader, a second after the last time, or when catching up finds something that isn't a record
 //   (`compareForReading`);
-// - by a writer, a millisecond after the last time, unless two cheap calls show that nothing has happened
-//   (`isUndisturbed`), or when catching up finds anything to repair (`catchUpUnderLock`);
-// - by a call that has to know: an opening that finds the suite open, a compaction, a check, a copy (`comparesPath`).
+// - by a writer, a second after the last time; a millisecond after it, unless two cheap calls show that nothing has
+//   happened (`isUndisturbed`); and when catching up finds anything to repair (`catchUpUnderLock`);
+// - by a call that has to know: the opening of a suite that is open already, a compaction on request, a check, a copy
+//   (`comparesPath`).
 //
 // A writer that must not leave the open files, such as a compaction in the background, throws `replaced` or
 // `overwritten` instead. `reload` and `load` are in Journal+Recovery, `follow`, for a compaction, in Journal+Reading.
@@ -32,7 +33,7 @@ extension Journal {
     static let readersInterval: UInt64 = 950_000_000
     /// Nanoseconds after which a writer compares the open files with those at the path.
     static let writersInterval: UInt64 = 1_000_000
-    /// Nanoseconds in which a copy under way changes its file.
+    /// Nanoseconds within which a copy that is under way changes its file again.
     static let stillness: UInt64 = 50_000_000
     /// Nanoseconds after which a file that hasn't changed is taken for the complete copy.
     static let copyingTime: UInt64 = 1_000_000_000
@@ -42,9 +43,9 @@ extension Journal {
         case same
         /// Nothing is at the path.
         case missing
-        /// Another journal has its name, or none.
+        /// Another journal has its name, or there is no journal.
         case otherJournal
-        /// Another directory has its name, or its journal is, or was, a link to another place.
+        /// Another directory has its name, or its journal has become a link, or was one that has changed.
         case otherSuite
         /// The open journal has other contents than it had, or is shorter.
         case overwritten
@@ -58,7 +59,7 @@ extension Journal {
         var found = try calls.status(of: journalPath, followsLinks: purpose.followsAnyLink)
         if let link = found, link.isLink || suite.hasLinkedJournal {
             found = try calls.status(of: journalPath, followsLinks: true)
-            // Where the journal really is, and with that its lock, is found out when the suite is opened.
+            // Only opening the suite finds out which directory the journal is really in, and so which lock it has.
             guard link.isLink, suite.hasLinkedJournal, found?.id == state.file.id else { return .otherSuite }
         }
         guard let journal = found, journal.id == state.file.id else { return .otherJournal }
@@ -117,11 +118,11 @@ extension Journal {
             state.failure = nil
             return false
         }
-        // The next writer compares immediately. While there is nothing at the path, readers have what was there.
+        // The next writer compares immediately. While there is nothing at the path, readers keep what was there.
         state.comparedAt = now &- Self.writersInterval
         if comparison == .missing { return false }
-        // A thread that writes uses the open files without this lock, and goes on with those. The first
-        // read after that compares.
+        // A thread that is writing uses the open files without `stateLock`, so they must stay. The first read after it
+        // is done compares again.
         guard exclusive.tryLock() else {
             state.comparedAt = 0
             return false
@@ -136,7 +137,7 @@ extension Journal {
         } catch {
             // What can't be read yet is looked at again soon.
             if error.kind == .overwritten { state.comparedAt = now &- Self.readersInterval &+ Self.stillness }
-            // Not every file system renames in one step: a journal that isn't there is about to be.
+            // Not every file system renames in one step: a missing journal may be about to appear.
             if error.isNotFound { return false }
             throw error
         }
@@ -163,7 +164,7 @@ extension Journal {
 extension Journal {
     /// Why a writer has to read the journal from its beginning.
     private enum RereadReason: Equatable {
-        /// It is as known, and another program had overwritten it when it was read.
+        /// It hasn't changed since it was read, but another program had just overwritten it then.
         case mayBeMidCopy
         /// It ends in a record that isn't whole.
         case tornTail
@@ -215,7 +216,7 @@ extension Journal {
         let now = writer.lockedAt
         let outcome = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
-        // Not with "moved" at the end: that is of a compaction that didn't end, or has yet to.
+        // Not with "moved" at the end: that compaction has failed, or has yet to replace the journal.
         if outcome == .complete, !comparingPath, !state.mayBeMidCopy, state.successor == nil {
             if now &- state.checkedAt < Self.writersInterval { return nil }
             if now &- state.comparedAt < Self.readersInterval, try isUndisturbed() {
@@ -223,7 +224,7 @@ extension Journal {
                 return nil
             }
         }
-        // Before the comparison: what happens in the directory meanwhile gives it another time.
+        // Before the comparison: anything that happens in the directory meanwhile changes its times again.
         let directory =
             try state.mappedFingerprint == nil
             ? nil : DirectoryFingerprint(calls.status(suite.raw), now: calls.fileTime)
@@ -245,8 +246,9 @@ extension Journal {
         }
     }
 
-    /// Whether nothing has happened in the directory, nor to the journal's end, since they were last compared; under
-    /// `stateLock` and the lock.
+    /// Whether the directory and the journal's end are known to be as they were when they were last compared.
+    ///
+    /// Called under `stateLock` and the lock.
     ///
     /// It takes fewer calls than a comparison, and doesn't ask for the journal's times: asking for a file's times, or
     /// reading it, makes its next write update them, which costs as much as the write. It can't see that a directory
@@ -264,7 +266,8 @@ extension Journal {
     ///
     /// If that fails, reads continue with the entries in memory.
     func reattach(waitingAtMost limit: UInt64) throws(JournalError) {
-        // If only the directory's name changed, the new lock may be the same file: keeping it would be a deadlock.
+        // The directory at the path may be the locked one, reached in another way. With the lock still held, taking it
+        // again would never succeed.
         releaseFileLock()
         let present = try SuiteDirectory.open(path, calls: calls)
         try present.checkPermissions(at: path)
@@ -279,8 +282,7 @@ extension Journal {
         try reload()
     }
 
-    /// The error of an operation in a directory, or `replaced` if a file is missing because the suite was deleted
-    /// meanwhile.
+    /// An error, or `replaced` if it says that a file is missing, and the suite isn't at its path any more.
     func orReplaced(_ error: JournalError, in directory: SuiteDirectory) throws(JournalError) -> JournalError {
         guard error.isNotFound, try calls.status(of: path, followsLinks: true)?.id != directory.entrance else {
             return error
@@ -290,10 +292,10 @@ extension Journal {
 }
 
 extension Journal {
-    /// Whether a file may have changed within the last nanoseconds, by default within the last second.
+    /// Whether a file may have changed within the last `limit` nanoseconds, a second by default.
     func hasJustChanged(_ status: FileStatus, within limit: UInt64 = copyingTime) -> Bool {
-        // Some file systems know whole seconds only. Both clocks may be a tick ahead of the other, and a time that is
-        // far in the future has been there for long.
+        // Some file systems store whole seconds only. Either clock may be a tick ahead of the other. A time far in the
+        // future isn't that of a recent change.
         let precision: Int64 = status.changed % 1_000_000_000 == 0 ? 1_000_000_000 : 0
         return abs(Int64(clamping: calls.fileTime) - Int64(clamping: status.changed)) < Int64(limit) + precision
     }
@@ -301,7 +303,8 @@ extension Journal {
     /// Returns when a file that has to be repaired hasn't changed for 50 milliseconds; under the lock.
     ///
     /// Bytes that look like damage, or like the tail of a killed writer, may be a part of a copy that another program
-    /// is making. Writers wait for the lock; a flush changes only the header's words.
+    /// is making. The library's own writers wait for the lock. A flush may change the header's words, and with them the
+    /// file's time, which only makes this wait longer.
     ///
     /// - Returns: Whether that took time, so that the file has to be read again.
     /// - Throws: `overwritten` if it still changes after fifty looks, which take half a second. Looks are counted
@@ -323,8 +326,7 @@ extension Journal {
         return looks > 0
     }
 
-    /// Whether an overwritten journal that isn't whole may still be written by a program that copies; under
-    /// `stateLock`.
+    /// Whether the program that has overwritten the journal may still be writing it; under `stateLock`.
     ///
     /// A process that hasn't noticed the copy goes on appending to it, which changes the file, but not the damaged
     /// ranges.
@@ -345,9 +347,9 @@ struct DirectoryFingerprint {
     private let modified: UInt64
     private let links: UInt64
 
-    /// - Returns: nil if it has just changed: it may do so again and get the same time.
+    /// - Returns: nil if it has just changed, since it may do so again and get the same time; or if its times are in
+    ///   whole seconds.
     init?(_ status: FileStatus, now: UInt64) {
-        // Some file systems know whole seconds only.
         guard status.isSettled(at: now), status.changed % 1_000_000_000 != 0 else { return nil }
         changed = status.changed
         modified = status.modified
