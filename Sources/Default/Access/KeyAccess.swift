@@ -377,7 +377,7 @@ extension KeyAccess {
             return ReadForm(value: value, form: form, isShareable: known.isShareable == true)
         }
         let fallback = initial()
-        let stored = StoredType(only: type, coder: .json)
+        let stored = StoredType(type: type, coder: .json)
         do {
             let found = try stored.read(data, coder: nil, fillingIn: true, from: { fallback })
             let cause = found.form.cause

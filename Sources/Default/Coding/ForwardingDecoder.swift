@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// Decides what a ``ForwardingDecoder`` does; passes everything on unless a subclass overrides it.
+/// Learns what a ``ForwardingDecoder`` is asked for; a subclass may also decide how its values are decoded.
 class DecodingHooks {
     /// A part of a value.
     struct Part {
@@ -19,23 +19,14 @@ class DecodingHooks {
     /// Called when a keyed or an unkeyed container was opened.
     func opened(isKeyed: Bool) {}
 
-    /// The names that a keyed container has; nil for those that are stored.
-    func names(among stored: [String]) -> [String]? { nil }
-
-    func contains(_ part: Part) -> Bool { part.isStored() }
+    /// Called when a key is asked for other than to decode a value.
+    func asked(for name: String) {}
 
     /// Called before a part is decoded if it is stored.
-    func expects(_ type: any Decodable.Type, _ part: Part) {}
+    func expects(_ type: any Decodable.Type, _ name: String) {}
 
-    /// The decoder of what takes the place of a part that is not decoded as a value: a container, nil, or a super
-    /// decoder.
-    ///
-    /// - Parameters:
-    ///   - part: The part.
-    ///   - error: Why it can't be used; nil before it is tried.
-    /// - Returns: The decoder; nil for the part itself, or its error.
-    /// - Throws: An error if the part was removed.
-    func substitute(for part: Part, because error: (any Error)?) throws -> (any Decoder)? { nil }
+    /// Called when a container, nil or a super decoder could not be had.
+    func failed(_ name: String) {}
 
     /// The hooks for the parts of a nested container, or of a super decoder.
     func inside(_ name: String) -> DecodingHooks { self }
@@ -82,89 +73,72 @@ private struct ForwardingContainer<Key: CodingKey>: KeyedDecodingContainerProtoc
     var codingPath: [any CodingKey] { base.codingPath }
 
     var allKeys: [Key] {
-        let stored = base.allKeys
-        return hooks.names(among: stored.map(\.stringValue))?.compactMap { Key(stringValue: $0) } ?? stored
+        let keys = base.allKeys
+        for key in keys { hooks.asked(for: key.stringValue) }
+        return keys
     }
 
-    func contains(_ key: Key) -> Bool { hooks.contains(part(key)) }
-
-    func decodeNil(forKey key: Key) throws -> Bool {
-        try use(part(key), from: { try $0.singleValueContainer().decodeNil() }) { try base.decodeNil(forKey: key) }
+    func contains(_ key: Key) -> Bool {
+        hooks.asked(for: key.stringValue)
+        return base.contains(key)
     }
+
+    func decodeNil(forKey key: Key) throws -> Bool { try use(key.stringValue) { _ in try base.decodeNil(forKey: key) } }
 
     func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
         try cast(decodeAny(type, forKey: key))
     }
 
     func decodeIfPresent<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value? {
-        hooks.expects(type, part(key))
+        hooks.expects(type, key.stringValue)
         guard contains(key), try !decodeNil(forKey: key) else { return nil }
         return try decode(type, forKey: key)
     }
 
     private func decodeAny(_ type: any Decodable.Type, forKey key: Key) throws -> any Decodable {
-        try hooks.decode(type, part(key))
-    }
-
-    private func part(_ key: Key) -> DecodingHooks.Part {
-        DecodingHooks.Part(
+        let part = DecodingHooks.Part(
             name: key.stringValue,
             isStored: { base.contains(key) },
             decode: { try base.decode($0, forKey: key) },
             decoder: { try base.superDecoder(forKey: key) }
         )
+        return try hooks.decode(type, part)
     }
 
     func nestedContainer<NestedKey: CodingKey>(
         keyedBy type: NestedKey.Type,
         forKey key: Key
     ) throws -> KeyedDecodingContainer<NestedKey> {
-        try use(part(key), from: { try $0.container(keyedBy: type) }) {
+        try use(key.stringValue) { name in
             let container = try base.nestedContainer(keyedBy: type, forKey: key)
-            let hooks = hooks.inside(key.stringValue)
-            return KeyedDecodingContainer(ForwardingContainer<NestedKey>(base: container, hooks: hooks))
+            return KeyedDecodingContainer(ForwardingContainer<NestedKey>(base: container, hooks: hooks.inside(name)))
         }
     }
 
     func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-        try use(part(key), from: { try $0.unkeyedContainer() }) {
-            ForwardingElements(base: try base.nestedUnkeyedContainer(forKey: key), hooks: hooks.inside(key.stringValue))
+        try use(key.stringValue) { name in
+            ForwardingElements(base: try base.nestedUnkeyedContainer(forKey: key), hooks: hooks.inside(name))
         }
     }
 
     func superDecoder() throws -> any Decoder {
-        try superDecoder(
-            DecodingHooks.Part(
-                name: "super",
-                isStored: { true },
-                decode: { try base.superDecoder().singleValueContainer().decode($0) },
-                decoder: { try base.superDecoder() }
-            )
-        )
+        try use("super") { ForwardingDecoder(base: try base.superDecoder(), hooks: hooks.inside($0)) }
     }
 
-    func superDecoder(forKey key: Key) throws -> any Decoder { try superDecoder(part(key)) }
-
-    private func superDecoder(_ part: DecodingHooks.Part) throws -> any Decoder {
-        try use(part, from: \.self) {
-            ForwardingDecoder(base: try part.decoder(), hooks: hooks.inside(part.name ?? ""))
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        try use(key.stringValue) { name in
+            ForwardingDecoder(base: try base.superDecoder(forKey: key), hooks: hooks.inside(name))
         }
     }
 
-    /// Uses a part, or what takes its place, that is not decoded as a value.
-    private func use<Result>(
-        _ part: DecodingHooks.Part,
-        from substitute: (any Decoder) throws -> Result,
-        exactly: () throws -> Result
-    ) throws -> Result {
-        if let decoder = try hooks.substitute(for: part, because: nil) {
-            return try substitute(decoder)
-        }
+    /// Uses what a key has other than to decode a value of it.
+    private func use<Result>(_ name: String, _ body: (String) throws -> Result) throws -> Result {
+        hooks.asked(for: name)
         do {
-            return try exactly()
+            return try body(name)
         } catch {
-            guard let decoder = try hooks.substitute(for: part, because: error) else { throw error }
-            return try substitute(decoder)
+            hooks.failed(name)
+            throw error
         }
     }
 }

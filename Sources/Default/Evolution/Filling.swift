@@ -11,7 +11,7 @@ internal import Foundation
 // 2. The version recorded beside them, if there is one for exactly these bytes, says which type they are of: the
 //    settings type or one of its predecessors. Otherwise the types are tried (`SchemaRecord`, `StoredBytes`).
 // 3. Properties with old names get the new ones, those of the type and of all types in it (`Renaming`, on a
-//    `StoredTree`). `TypeShape` knows which types these are.
+//    `StoredTree`). `KnownKeys.providers` finds these types.
 // 4. They are decoded as the type. If that works, only step 8 remains.
 // 5. Otherwise they are decoded once more, to find out which call failed, and which type it was decoding
 //    (`DecodingTrace`). The tree is changed in that place: it is filled in from the default value, or the value that
@@ -108,22 +108,20 @@ struct Filling {
         )
         // What is unknown below a changed place came there with the default value, and not from the stored bytes.
         let changedPlaces = Set(changes.compactMap(\.place))
-        let unknownPaths = (unknown?.paths ?? []).filter { path in
+        let unknownPaths = (unknown?.fields.keys.map { $0 } ?? []).filter { path in
             !(0...path.count).contains { changedPlaces.contains(Array(path.prefix($0))) }
         }
-        var unusable: [LoadReport.UnusableValue] = []
-        for change in changes {
-            guard let reason = change.reason else { continue }
-            unusable.append(.init(keys: change.path, reason: reason))
+        var unusable = changes.compactMap { change in
+            change.reason.map { LoadReport.UnusableValue(keys: change.path, reason: $0) }
         }
+        let rejected = Set(unusable.map(\.keys))
         if !keepsUnknownFields {
             unusable += unknownPaths.map { .init(keys: $0, reason: .unknown) }
         }
         let filledIn = changes.filter { $0.reason == nil }.map { LoadReport.path($0.path) }
         // A field is used if it was neither null, nor rejected, nor unknown as a whole.
-        let rejected = Set(changes.filter { $0.reason != nil }.map(\.path))
         let isUsed = stored.fields?.contains { name, field in
-            !field.mayBeNull && !rejected.contains([name]) && unknown?.fields[name] == nil
+            !field.mayBeNull && !rejected.contains([name]) && unknown?.fields[[name]] == nil
         }
         // A type that uses nothing of the bytes is hardly the one that they were stored as. Errors that initializers
         // throw themselves are counted, since an outcome that depends on them may differ at the next read.

@@ -9,24 +9,40 @@ internal import Foundation
 /// What is stored under other keys of its keyed containers is unknown to it: a newer version of the type, or another
 /// program, has added it. A key whose value is nil is known too, since it was asked for.
 final class KnownKeys: DecodingHooks {
-    private var isKeyed = false
+    /// What the keys are wanted for.
+    enum Purpose {
+        /// To find fields that the type doesn't know, in collections too.
+        case fields
+        /// To find the types of its properties.
+        case shape
+        /// The same as the first, where values that can't be used are made up, so that the initializer asks for all.
+        case survey
+    }
+
+    /// The type; nil for a container that is decoded without one.
+    let type: (any Decodable.Type)?
+    private let purpose: Purpose
+    private(set) var isKeyed = false
     /// Whether the elements are keys and values in turn.
     private var isInPairs = false
-    private var names: Set<String> = []
-    /// By name, or by index.
-    private var parts: [String: KnownKeys] = [:]
-    /// Whether values that can't be used are made up, so that the initializer asks for all keys.
-    private let isSurvey: Bool
+    private(set) var names: Set<String> = []
+    /// By name, or by index; also of optional properties that aren't stored.
+    private(set) var parts: [String: KnownKeys] = [:]
     /// The names of values that can't be used.
     private var unusable: Set<String> = []
 
-    private init(isSurvey: Bool = false) { self.isSurvey = isSurvey }
+    private init(_ type: (any Decodable.Type)?, for purpose: Purpose) { (self.type, self.purpose) = (type, purpose) }
 
     /// Decodes a value, and records what it asks for.
     ///
     /// - Returns: The keys; nil when the bytes can't be decoded.
-    static func recorded(_ type: any Decodable.Type, from data: Data, coder: DefaultsCoder) -> KnownKeys? {
-        let keys = KnownKeys()
+    static func recorded(
+        _ type: any Decodable.Type,
+        from data: Data,
+        coder: DefaultsCoder,
+        for purpose: Purpose = .fields
+    ) -> KnownKeys? {
+        let keys = KnownKeys(type, for: purpose)
         return keys.decode(type, from: data, coder: coder) == nil ? nil : keys
     }
 
@@ -36,8 +52,10 @@ final class KnownKeys: DecodingHooks {
 
     private func decode(_ type: any Decodable.Type, from decoder: any Decoder) throws -> any Decodable {
         let collection = type as? any StoredCollection.Type
-        guard !ValueSemantics.isLeaf(type), collection?.partTypes.allSatisfy({ ValueSemantics.isLeaf($0) }) != true
-        else { return try decoder.singleValueContainer().decode(type) }
+        let isWhole = purpose == .shape || collection?.partTypes.allSatisfy { ValueSemantics.isLeaf($0) } == true
+        if ValueSemantics.isLeaf(type) || collection != nil && isWhole {
+            return try decoder.singleValueContainer().decode(type)
+        }
         isInPairs = collection?.isCodedInPairs ?? false
         return try type.init(from: ForwardingDecoder(base: decoder, hooks: self))
     }
@@ -46,51 +64,49 @@ final class KnownKeys: DecodingHooks {
 
     override func opened(isKeyed: Bool) { self.isKeyed = isKeyed }
 
-    /// All keys that can be made to the type's keys are known to it.
-    override func names(among stored: [String]) -> [String]? {
-        for name in stored {
-            names.insert(name)
-        }
-        return nil
+    override func asked(for name: String) { names.insert(name) }
+
+    override func expects(_ type: any Decodable.Type, _ name: String) {
+        names.insert(name)
+        if !ValueSemantics.isLeaf(nonOptional(type)) { _ = part(name, type) }
     }
 
-    override func contains(_ part: Part) -> Bool {
-        if let name = part.name {
-            names.insert(name)
-        }
-        return part.isStored()
-    }
-
-    override func substitute(for part: Part, because error: (any Error)?) throws -> (any Decoder)? {
-        _ = contains(part)
-        return nil
-    }
-
-    override func inside(_ name: String) -> DecodingHooks { part(name) }
+    override func inside(_ name: String) -> DecodingHooks { part(name, nil) }
 
     override func decode(_ type: any Decodable.Type, _ part: Part) throws -> any Decodable {
+        guard let name = part.name else { return try decode(type, from: part.decoder()) }
         do {
-            guard contains(part), part.name == nil || !ValueSemantics.isLeaf(type) else { return try part.decode(type) }
-            return try (part.name.map(self.part) ?? self).decode(type, from: part.decoder())
+            expects(type, name)
+            guard part.isStored(), let keys = parts[name] else { return try part.decode(type) }
+            return try keys.decode(type, from: part.decoder())
         } catch {
-            guard isSurvey, let name = part.name else { throw error }
+            guard purpose == .survey else { throw error }
             unusable.insert(name)
             return try Self.sample(of: type) ?? { throw error }()
         }
     }
 
-    private func part(_ name: String) -> KnownKeys {
-        let part = parts[name] ?? KnownKeys(isSurvey: isSurvey)
+    private func part(_ name: String, _ type: (any Decodable.Type)?) -> KnownKeys {
+        let part = parts[name] ?? KnownKeys(type, for: purpose)
         parts[name] = part
         return part
     }
 
     /// The part of a tree that the type knows; the other fields are added to the unknown ones.
+    ///
+    /// - Parameters:
+    ///   - tree: The tree.
+    ///   - keys: The stored keys of coding keys.
+    ///   - path: Its path.
+    ///   - outer: The coding keys that lead to it; nil in elements.
+    ///   - unknown: Receives the fields that the type doesn't know.
+    /// - Returns: The part.
     func known(
         of tree: StoredTree,
         keys: StoredKeys,
         at path: StoredTree.Path = [],
-        _ unknown: UnknownFields
+        below outer: [String]? = [],
+        _ unknown: inout UnknownFields
     ) -> StoredTree {
         switch tree {
         case .object(let fields) where isKeyed:
@@ -102,56 +118,29 @@ final class KnownKeys: DecodingHooks {
             }
             var known: [String: StoredTree] = [:]
             for (key, field) in fields {
+                let inner = path.appending(key)
                 if let name = codingKeys[key] {
-                    let inner = parts[name]?.known(of: field, keys: keys, at: path.appending(key), unknown.part(key))
-                    known[key] = inner ?? field
+                    let names = outer.map { $0 + [name] }
+                    known[key] = parts[name]?.known(of: field, keys: keys, at: inner, below: names, &unknown) ?? field
                 } else if !field.isNull {
-                    unknown.fields[key] = field
+                    unknown.fields[inner] = field
+                    if let outer, names.contains(where: { keys.encodedKey(for: $0, below: outer) == key }) {
+                        unknown.misnamed.append(inner)
+                    }
                 }
             }
             return .object(known)
         case .array(var elements) where !parts.isEmpty:
             for index in elements.indices {
                 guard let part = parts["\(index)"] else { continue }
-                let name = StoredTree.key(of: index)
-                let (element, inner) = (elements[index], path.appending(name))
-                elements[index] = part.known(of: element, keys: keys, at: inner, unknown.part(name))
+                let (element, inner) = (elements[index], path.appending(StoredTree.key(of: index)))
+                elements[index] = part.known(of: element, keys: keys, at: inner, below: nil, &unknown)
             }
-            (unknown.elements, unknown.isInPairs) = (elements, isInPairs)
+            unknown.arrays[path] = .init(elements: elements, isInPairs: isInPairs)
             return .array(elements)
         default:
             return tree
         }
-    }
-
-    // MARK: Names that aren't read
-
-    /// The paths of fields that a type has encoded for properties that its decoder looks for under other names.
-    static func misnamed(by type: any Decodable.Type, in data: Data, coder: DefaultsCoder) -> [StoredTree.Path] {
-        guard let parsed = StoredTree.parse(data), let known = recorded(type, from: data, coder: coder) else {
-            return []
-        }
-        return known.misnamed(in: parsed.tree, StoredKeys(coder: coder, format: parsed.format), at: [], below: [])
-    }
-
-    private func misnamed(
-        in tree: StoredTree,
-        _ keys: StoredKeys,
-        at path: StoredTree.Path,
-        below names: [String]
-    ) -> [StoredTree.Path] {
-        guard isKeyed, let fields = tree.fields else { return [] }
-        var paths: [StoredTree.Path] = []
-        for name in self.names.sorted() {
-            let encoded = keys.encodedKey(for: name, below: names)
-            if let stored = keys.storedKey(for: name, among: fields, below: path) {
-                guard let part = parts[name], let field = fields[stored] else { continue }
-                paths += part.misnamed(in: field, keys, at: path.appending(stored), below: names.appending(name))
-            } else if fields[encoded] != nil {
-                paths.append(path.appending(encoded))
-            }
-        }
-        return paths
     }
 
     // MARK: Bytes that aren't of the type
@@ -173,18 +162,15 @@ final class KnownKeys: DecodingHooks {
         guard let parsed = StoredTree.parse(data), let fields = parsed.tree.fields,
             fields.values.contains(where: { !$0.isNull })
         else { return .nothing }
-        let survey = KnownKeys(isSurvey: true)
+        let survey = KnownKeys(type, for: .survey)
         let isComplete = survey.decode(type, from: data, coder: coder) != nil
         let keys = StoredKeys(coder: coder, format: parsed.format)
-        var (usesSome, usesAll) = (false, true)
-        for name in survey.names {
-            guard let key = keys.storedKey(for: name, among: fields, below: []), fields[key]?.isNull == false
-            else { continue }
-            let isUsable = !survey.unusable.contains(name)
-            (usesSome, usesAll) = (usesSome || isUsable, usesAll && isUsable)
+        let stored = survey.names.filter { name in
+            keys.storedKey(for: name, among: fields, below: []).map { fields[$0]?.isNull == false } ?? false
         }
-        if isComplete, !usesSome { return .nothing }
-        return usesAll ? .all : .some
+        let usable = stored.subtracting(survey.unusable)
+        if isComplete, usable.isEmpty { return .nothing }
+        return usable == stored ? .all : .some
     }
 
     /// Any value of a type; nil when none can be made up.
@@ -194,7 +180,7 @@ final class KnownKeys: DecodingHooks {
             return value
         }
         for text in ["0", #""""#, "false", #""/""#, "{}", "[]", #""00000000-0000-0000-0000-000000000000""#] {
-            if let value = KnownKeys(isSurvey: true).decode(type, from: Data(text.utf8), coder: .json) {
+            if let value = KnownKeys(type, for: .survey).decode(type, from: Data(text.utf8), coder: .json) {
                 return value
             }
         }

@@ -183,7 +183,7 @@ final class PropertyLayers: @unchecked Sendable {
 
     /// The names of the properties: those that the default value is stored with, and optional ones that are nil in it.
     private func knownNames(besides fields: Fields) -> Set<String> {
-        let asked = coder.isBuiltIn ? TypeShape.of(newest.type, coder: coder)?.names ?? [] : []
+        let asked = coder.isBuiltIn ? KnownKeys.shape(of: newest.type, coder: coder)?.names ?? [] : []
         return asked.union(fields.keys)
     }
 
@@ -259,7 +259,7 @@ final class PropertyLayers: @unchecked Sendable {
             coder: release.coder
         )
         let names = renamed(fields, of: release)
-        return unknown?.fields.keys.contains { names[$0] != nil } != true
+        return unknown?.fields.keys.contains { $0.count == 1 && names[$0[0]] != nil } != true
     }
 
     private func renamed(_ fields: Fields, of release: StoredType) -> Fields {

@@ -13,10 +13,13 @@ internal import Foundation
 /// depend on the order in which the names are listed.
 struct Renaming {
     /// The bytes with the new names; nil when no property has an old name.
-    let data: Data?
+    private(set) var data: Data?
 
     /// The paths of values that keep an old name, because another value has the new one, or blocks its path.
-    private let unused: [StoredTree.Path]
+    private var unused: [StoredTree.Path] = []
+    private var isChanged = false
+    private let coder: DefaultsCoder
+    private let keys: StoredKeys
 
     /// Fails when nothing in the bytes has an old name.
     ///
@@ -36,24 +39,22 @@ struct Renaming {
         let mayApply =
             provider.map { Self.mayApply(to: data, of: $0) } == true
             || Self.mayHaveParts(data)
-                && TypeShape.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
+                && KnownKeys.providers(in: type, default: initial()).contains { Self.mayApply(to: data, of: $0) }
         guard mayApply, let parsed = StoredTree.parse(data) else { return nil }
+        self.coder = coder
+        keys = StoredKeys(coder: coder, format: parsed.format)
         var tree = parsed.tree
-        let walk = RenamingWalk(coder: coder, format: parsed.format)
-        let shape = TypeShape.of(nonOptional(type), coder: coder, default: initial())
-        walk.rename(in: &tree, of: type, shape: shape, stated: [:], at: [])
-        unused = walk.unused
-        guard walk.isChanged || !unused.isEmpty else { return nil }
-        self.data = walk.isChanged ? tree.data(in: parsed.format) : nil
+        let shape = KnownKeys.shape(of: nonOptional(type), coder: coder, default: initial())
+        rename(in: &tree, of: type, shape: shape, stated: [:], at: [])
+        guard isChanged || !unused.isEmpty else { return nil }
+        self.data = isChanged ? tree.data(in: parsed.format) : nil
     }
 
     /// The paths of values that have an old name and are not used.
     ///
-    /// - Parameters:
-    ///   - value: The value that was decoded. An old name may be the name of one of its properties again.
-    ///   - coder: The coder of the bytes.
+    /// - Parameter value: The value that was decoded. An old name may be the name of one of its properties again.
     /// - Returns: The paths, in the order in which the names apply.
-    func unusedPaths(decodedAs value: (any Encodable)?, coder: DefaultsCoder) -> [StoredTree.Path] {
+    func unusedPaths(decodedAs value: (any Encodable)?) -> [StoredTree.Path] {
         guard !unused.isEmpty, let value, let data = try? coder.encodeTopLevel(value),
             let used = StoredTree.parse(data)?.tree
         else { return unused }
@@ -87,18 +88,8 @@ struct Renaming {
     }
 }
 
-/// Renames properties in a tree, from its root down, by the names that the known types in it state.
-private final class RenamingWalk {
-    private(set) var isChanged = false
-    private(set) var unused: [StoredTree.Path] = []
-    private let coder: DefaultsCoder
-    private let keys: StoredKeys
-
-    init(coder: DefaultsCoder, format: StoredTree.Format) {
-        self.coder = coder
-        keys = StoredKeys(coder: coder, format: format)
-    }
-
+// Renames properties in a tree, from its root down, by the names that the known types in it state.
+extension Renaming {
     /// Renames in a value and in all that is in it.
     ///
     /// - Parameters:
@@ -107,10 +98,10 @@ private final class RenamingWalk {
     ///   - shape: What is known of a container without a type, or of a type without a default value.
     ///   - outer: The names that containers of the value state for it.
     ///   - path: Its path.
-    func rename(
+    private mutating func rename(
         in tree: inout StoredTree,
         of type: (any Decodable.Type)?,
-        shape: TypeShape? = nil,
+        shape: KnownKeys? = nil,
         stated outer: [String: String],
         at path: StoredTree.Path
     ) {
@@ -119,15 +110,16 @@ private final class RenamingWalk {
             return renameInElements(of: collection, in: &tree, stated: outer, at: path)
         }
         guard tree.fields != nil else { return }
-        let shape = type.flatMap { TypeShape.of($0, coder: coder) } ?? shape
+        let shape = type.flatMap { KnownKeys.shape(of: $0, coder: coder) } ?? shape
         // A type knows its own properties best, so its names take precedence over those of its containers.
         let stated = (type.map(Renaming.names) ?? [:]).merging(outer) { own, _ in own }
-        var rules: [StoredTree.Path: StoredTree.Path] = [:]
+        var rules: Names = [:]
         var inElements: [String: [String: String]] = [:]
         for (old, new) in stated {
             // Names that lead into elements apply to each element, when that is visited.
-            if let inside = elements(from: old, to: new, shape) {
-                inElements[inside.property, default: [:]][inside.old] = inside.new
+            if let property = collection(from: old, to: new, shape) {
+                let start = property.count + 1
+                inElements[property, default: [:]][String(old.dropFirst(start))] = String(new.dropFirst(start))
                 continue
             }
             let oldPath = tree.path(named: old, shape)
@@ -152,7 +144,7 @@ private final class RenamingWalk {
         tree = .object(fields)
     }
 
-    private func renameInElements(
+    private mutating func renameInElements(
         of collection: any StoredCollection.Type,
         in tree: inout StoredTree,
         stated outer: [String: String],
@@ -183,46 +175,28 @@ private final class RenamingWalk {
         }
     }
 
-    /// A rename of what is in the elements of a collection.
-    private struct ElementRename {
-        /// The property that the collection is in.
-        let property: String
-        /// The names from an element on.
-        let old: String
-        let new: String
-    }
-
-    /// The rename that two names mean in the elements of a collection; nil if they don't lead into one.
-    private func elements(
-        from old: String,
-        to new: String,
-        _ shape: TypeShape?
-    ) -> ElementRename? {
+    /// The property through which both names lead into the elements of a collection; nil if they don't.
+    private func collection(from old: String, to new: String, _ shape: KnownKeys?) -> String? {
         guard let shape, !shape.names.contains(old), let dot = old.firstIndex(of: ".") else { return nil }
         let name = String(old[..<dot])
         guard new.hasPrefix(name + "."), let part = shape.parts[name] else { return nil }
         let oldRest = String(old[old.index(after: dot)...])
         let newRest = String(new.dropFirst(name.count + 1))
-        let rename = ElementRename(property: name, old: oldRest, new: newRest)
         guard let collection = part.type.map({ nonOptional($0) }) as? any StoredCollection.Type else {
             // The collection may be in a container of the property.
-            return elements(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : rename
+            return self.collection(from: oldRest, to: newRest, part.typedShape(coder)) == nil ? nil : name
         }
-        guard collection.isKeyed, let type = collection.partTypes.last else { return rename }
+        guard collection.isKeyed, let type = collection.partTypes.last else { return name }
         // In a dictionary, the new name is taken for an entry's unless the values have a property of that name.
         let property = newRest.split(separator: ".").first.map(String.init) ?? newRest
-        let hasProperty = TypeShape.of(nonOptional(type), coder: coder)?.names.contains(property) == true
-        return hasProperty ? rename : nil
+        let hasProperty = KnownKeys.shape(of: nonOptional(type), coder: coder)?.names.contains(property) == true
+        return hasProperty ? name : nil
     }
 
     /// Drops the renames that end at a name that no property has, such as those that are stated the wrong way round.
     ///
     /// They would take the value away from the property.
-    private func dropRenamesToNothing(
-        _ rules: inout [StoredTree.Path: StoredTree.Path],
-        of type: any Decodable.Type,
-        _ shape: TypeShape
-    ) {
+    private func dropRenamesToNothing(_ rules: inout Names, of type: any Decodable.Type, _ shape: KnownKeys) {
         let all = rules
         for (old, new) in all {
             var (last, steps) = (new, 0)
@@ -236,7 +210,7 @@ private final class RenamingWalk {
         }
     }
 
-    private func isProperty(_ path: StoredTree.Path, of shape: TypeShape) -> Bool {
+    private func isProperty(_ path: StoredTree.Path, of shape: KnownKeys) -> Bool {
         guard let key = path.first else { return true }
         let name = shape.names.first { $0 == key || keys.encodedKey(for: $0, below: []) == key }
         guard let name else { return false }
@@ -246,11 +220,7 @@ private final class RenamingWalk {
         return inner.isKeyed ? isProperty(path.droppingFirst(), of: inner) : true
     }
 
-    private func apply(
-        _ names: [StoredTree.Path: StoredTree.Path],
-        to tree: inout StoredTree,
-        at path: StoredTree.Path
-    ) {
+    private mutating func apply(_ names: Names, to tree: inout StoredTree, at path: StoredTree.Path) {
         guard !names.isEmpty else { return }
         let rules = Rule.all(of: names)
         // A parent that moves may bring other old names with it, so this ends when nothing changes. No value moves
@@ -268,10 +238,10 @@ private final class RenamingWalk {
     }
 }
 
-extension TypeShape {
+extension KnownKeys {
     /// The shape of the type, or this one if it has no default value.
-    fileprivate func typedShape(_ coder: DefaultsCoder) -> TypeShape {
-        type.flatMap { TypeShape.of(nonOptional($0), coder: coder) } ?? self
+    fileprivate func typedShape(_ coder: DefaultsCoder) -> KnownKeys {
+        type.flatMap { KnownKeys.shape(of: nonOptional($0), coder: coder) } ?? self
     }
 }
 
@@ -283,7 +253,7 @@ extension StoredTree {
     ///   - shape: What the type asks for; nil if that isn't known.
     ///   - old: For a new name, the path of the old one. If that is a single name with dots in it, so is the new one.
     /// - Returns: The path; empty for an empty name.
-    func path(named name: String, _ shape: TypeShape? = nil, replacing old: Path? = nil) -> Path {
+    func path(named name: String, _ shape: KnownKeys? = nil, replacing old: Path? = nil) -> Path {
         let words = name.split(separator: ".").map(String.init)
         if words.count < 2 { return words }
         if fields?[name] != nil || shape?.names.contains(name) == true { return [name] }
@@ -302,12 +272,15 @@ extension StoredTree {
     }
 }
 
+/// New names by the old ones, as paths.
+private typealias Names = [StoredTree.Path: StoredTree.Path]
+
 /// Where the value with an old name belongs.
 private struct Rule {
     let old: StoredTree.Path
-    let new: StoredTree.Path
+    private(set) var new: StoredTree.Path
     /// The number of steps in the chain of names after the first one.
-    let distance: Int
+    private var distance: Int
 
     /// Whether a value under the old name is the container that the property was moved into.
     ///
@@ -320,17 +293,15 @@ private struct Rule {
     }
 
     /// The rules for some names, in the order in which they apply.
-    static func all(of names: [StoredTree.Path: StoredTree.Path]) -> [Rule] {
+    static func all(of names: Names) -> [Rule] {
         var rules: [Rule] = []
         for old in names.keys.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             // A nested property is known under its parents' old and new names.
             var alias = old
             for _ in 0...names.count {
-                // Names that lead back to themselves are ignored.
                 if !rules.contains(where: { $0.old == alias }), let start = names[alias] ?? names[old],
-                    let destination = destination(of: start, by: names), destination.path != alias
+                    let rule = Rule(from: alias, to: start, by: names)
                 {
-                    let rule = Rule(old: alias, new: destination.path, distance: destination.distance)
                     rules.insert(rule, at: rules.firstIndex { rule.precedes($0) } ?? rules.endIndex)
                 }
                 guard let moved = step(from: alias, by: names, isParentOnly: true) else { break }
@@ -340,32 +311,18 @@ private struct Rule {
         return rules
     }
 
-    /// The end of a chain of names.
-    private struct Destination {
-        let path: StoredTree.Path
-        /// The number of steps in the chain of names after the first one.
-        let distance: Int
-    }
-
-    /// Where the names lead from a path; nil if they lead back to it.
-    private static func destination(
-        of path: StoredTree.Path,
-        by names: [StoredTree.Path: StoredTree.Path]
-    ) -> Destination? {
-        var (current, distance) = (path, 0)
-        while let moved = step(from: current, by: names, isParentOnly: false) {
-            guard distance <= names.count, moved != path else { return nil }
-            (current, distance) = (moved, distance + 1)
+    /// Follows the names from the new name of a path; nil if they lead back to either.
+    private init?(from old: StoredTree.Path, to start: StoredTree.Path, by names: Names) {
+        (self.old, new, distance) = (old, start, 0)
+        while let moved = Self.step(from: new, by: names, isParentOnly: false) {
+            guard distance <= names.count, moved != start else { return nil }
+            (new, distance) = (moved, distance + 1)
         }
-        return Destination(path: current, distance: distance)
+        if new == old { return nil }
     }
 
     /// Renames the longest part of a path that has an old name.
-    private static func step(
-        from path: StoredTree.Path,
-        by names: [StoredTree.Path: StoredTree.Path],
-        isParentOnly: Bool
-    ) -> StoredTree.Path? {
+    private static func step(from path: StoredTree.Path, by names: Names, isParentOnly: Bool) -> StoredTree.Path? {
         for count in (1...path.count).reversed().dropFirst(isParentOnly ? 1 : 0) {
             let old = Array(path.prefix(count))
             // A property that moved into a container with the same name is there already.

@@ -81,11 +81,7 @@ final class StoredDocument {
         // A collection is repaired element by element first. An object whose initializer rejects fields that can be
         // decoded is repaired by the replacement of one of them.
         if let collection = fault.type as? any StoredCollection.Type {
-            switch editElements(of: collection, at: place, fault, context) {
-            case .edited: return true
-            case .failed(let element): fault = DecodingFault(of: fault, because: element)
-            case nil: break
-            }
+            if editElements(of: collection, at: place, &fault, context) { return true }
         } else if let part = missingSuper(in: fault, at: place, context) {
             place = part
         } else if replaceOneField(of: place, fault.names, because: fault, context, addsMissing: fault.isOwnError) {
@@ -150,25 +146,29 @@ final class StoredDocument {
 
     // MARK: Edits
 
-    private enum ElementsOutcome {
-        case edited
-        case failed(ElementFault)
-    }
-
-    /// Edits the elements of a collection; nil when the tree has none in this place, or nothing is wrong with them.
+    /// Edits the elements of a collection.
+    ///
+    /// - Parameters:
+    ///   - collection: The type.
+    ///   - place: The place.
+    ///   - fault: Why it can't be decoded; becomes that of an element if the collection can't do without it.
+    ///   - context: The context of all documents.
+    /// - Returns: Whether anything was changed; not when the tree has no such collection in this place.
     private func editElements(
         of collection: any StoredCollection.Type,
         at place: Place,
-        _ fault: DecodingFault,
+        _ fault: inout DecodingFault,
         _ context: FillingContext
-    ) -> ElementsOutcome? {
-        guard collections[place.stored] == nil else { return nil }
-        let fallback = defaultValue(at: place, fault.types, context)
-        guard let elements = StoredElements(of: collection, in: tree[place.stored], initial: fallback, context) else {
-            return nil
+    ) -> Bool {
+        let initial = defaultValue(at: place, fault.types, context)
+        guard collections[place.stored] == nil,
+            let elements = StoredElements(of: collection, in: tree[place.stored], initial: initial, context)
+        else { return false }
+        if let element = elements.edit(because: fault, in: context) {
+            fault = element
+            return false
         }
-        if let element = elements.edit(in: context) { return .failed(element) }
-        guard elements.isChanged else { return nil }
+        guard elements.isChanged else { return false }
         collections[place.stored] = elements
         tree[place.stored] = elements.tree
         // The caller counts this call as one edit; the elements' own count instead.
@@ -176,13 +176,12 @@ final class StoredDocument {
             edits += elements.edits - 1
             ownErrors += elements.ownErrors - (fault.isOwnError ? 1 : 0)
         }
-        return .edited
+        return true
     }
 
     /// The place of a superclass's missing container; only the error's coding path names it.
     private func missingSuper(in fault: DecodingFault, at place: Place, _ context: FillingContext) -> Place? {
-        let path = fault.codingPath.dropFirst(fault.names.count)
-        guard path.first?.stringValue == "super" else { return nil }
+        guard fault.path.dropFirst(fault.names.count).first == "super" else { return nil }
         let part = place.appending("super", "super")
         return tree[part.stored] != nil || defaultValue(at: part, fault.types, context) != nil ? part : nil
     }
@@ -305,9 +304,9 @@ final class StoredDocument {
     ///   - path: The place.
     /// - Returns: The reason.
     func reason(of fault: DecodingFault, at path: StoredTree.Path) -> LoadReport.UnusableValue.Reason {
-        let inner = fault.codingPath.dropFirst(path.count)
+        let inner = Array(fault.path.dropFirst(path.count))
         guard !inner.isEmpty, fault.isPartOfError else { return fault.reason }
-        return .part(LoadReport.keys(of: inner), fault.reason)
+        return .part(inner, fault.reason)
     }
 }
 

@@ -50,12 +50,6 @@ private struct AnyContent: Decodable {
     init(from decoder: any Decoder) {}
 }
 
-/// An element that a collection can't do without, and why it can't be decoded.
-struct ElementFault {
-    let index: Int
-    let fault: DecodingFault
-}
-
 /// The elements of a collection in a document: each is a document of its own.
 ///
 /// The first round decodes all elements together, and each later one those that were edited in the round before. So the
@@ -123,9 +117,12 @@ final class StoredElements {
 
     /// Edits the elements until each can be decoded, or is left out.
     ///
-    /// - Returns: The fault of an element that the collection can't do without, and its index; nil if the collection
-    ///   can be decoded now.
-    func edit(in context: FillingContext) -> ElementFault? {
+    /// - Parameters:
+    ///   - fault: Why the collection can't be decoded.
+    ///   - context: The context of all documents.
+    /// - Returns: The fault of the collection, because of an element that it can't do without; nil if it can be decoded
+    ///   now.
+    func edit(because fault: DecodingFault, in context: FillingContext) -> DecodingFault? {
         while true {
             // An entry without a usable name is not edited.
             undecided.removeAll { leftOut[$0] != nil }
@@ -146,7 +143,7 @@ final class StoredElements {
         leaveOutEqualKeys()
         // Where the number or the order of the elements may matter, one that can't be used makes the whole unusable.
         guard !collection.leavesOutUnusable, let first = leftOut.keys.min() else { return nil }
-        return leftOut[first]?.fault.map { ElementFault(index: first, fault: $0) }
+        return leftOut[first]?.fault.map { DecodingFault(of: fault, because: $0, at: first) }
     }
 
     /// Whether anything was changed.

@@ -19,22 +19,14 @@ struct StoredForm {
     /// Whether writing the value would leave the bytes unchanged, except for formatting.
     fileprivate(set) var isCurrent: Bool
 
-    fileprivate init(type: StoredType, coder: DefaultsCoder, bytes: Data?, isCurrent: Bool) {
-        (self.type, self.coder, self.bytes, self.isCurrent) = (type, coder, bytes, isCurrent)
-    }
-
     /// The form of a value that no bytes are stored for.
-    static func absent(of type: StoredType) -> StoredForm {
-        StoredForm(type: type, coder: type.coder, bytes: nil, isCurrent: true)
-    }
+    static func absent(of type: StoredType) -> StoredForm { StoredForm(type: type, coder: type.coder, isCurrent: true) }
 
     /// The same form, where what is missing is what other layers say.
     func leavingOutMissing() -> StoredForm {
+        var form = self
         let isRenamed = bytes != nil && filling == nil
-        let isCurrent = type.isNewest && report.unusable.isEmpty && !isRenamed
-        var form = StoredForm(type: type, coder: coder, bytes: bytes, isCurrent: isCurrent)
-        form.filling = filling
-        form.oldNames = oldNames
+        form.isCurrent = type.isNewest && report.unusable.isEmpty && !isRenamed
         form.report = LoadReport(unusable: report.unusable, migratedFrom: report.migratedFrom)
         return form
     }
@@ -87,19 +79,13 @@ extension StoredType {
             value = filled.value
             (form.bytes, form.filling, form.report) = (filled.filling.bytes, filled.filling, filled.filling.report)
         }
-        var unusable = form.report.unusable
-        for place in renaming?.unusedPaths(decodedAs: value as? any Encodable, coder: coder) ?? [] {
-            form.oldNames.append(place)
-            if !form.report.unusable.contains(where: { $0.keys == place }) {
-                unusable.append(.init(keys: place, reason: .oldName))
-            }
-        }
-        form.requireForCurrent(form.bytes == nil && unusable.count == form.report.unusable.count)
-        form.report = LoadReport(
-            filledIn: form.report.filledIn,
-            unusable: unusable,
-            migratedFrom: isNewest ? nil : "\(type)"
-        )
+        form.oldNames = renaming?.unusedPaths(decodedAs: value as? any Encodable) ?? []
+        let (filledIn, unusable) = (form.report.filledIn, form.report.unusable)
+        let unused = form.oldNames.filter { name in !unusable.contains { $0.keys == name } }
+            .map { LoadReport.UnusableValue(keys: $0, reason: .oldName) }
+        form.requireForCurrent(form.bytes == nil && unused.isEmpty)
+        let previous = isNewest ? nil : "\(type)"
+        form.report = LoadReport(filledIn: filledIn, unusable: unusable + unused, migratedFrom: previous)
         return Outcome(value: try migrated(value), form: form)
     }
 

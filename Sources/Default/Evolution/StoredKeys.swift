@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-internal import FoundationEssentials
-#else
-internal import Foundation
-#endif
-
 /// Finds out under which keys the properties with some coding keys are stored.
 ///
 /// They differ when the coder converts keys ("themeName" is stored as "theme_name"). The conversion can be any

@@ -25,18 +25,14 @@ extension StoredTree {
         case .array(let elements):
             json.append(ascii: "[")
             for (index, element) in elements.enumerated() {
-                if index > 0 {
-                    json.append(ascii: ",")
-                }
+                if index > 0 { json.append(ascii: ",") }
                 try element.appendJSON(to: &json)
             }
             json.append(ascii: "]")
         case .object(let fields):
             json.append(ascii: "{")
             for (index, key) in fields.keys.sorted().enumerated() {
-                if index > 0 {
-                    json.append(ascii: ",")
-                }
+                if index > 0 { json.append(ascii: ",") }
                 try json.appendJSON(key)
                 json.append(ascii: ":")
                 try fields[key]?.appendJSON(to: &json)

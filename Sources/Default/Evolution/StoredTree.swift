@@ -29,7 +29,7 @@ enum StoredTree {
     }
 
     /// Encodes the tree in a format, which has to be that of all its values; nil when that fails.
-    func data(in format: Format) -> Data? { format == .json ? jsonData : propertyListValue?.propertyListData }
+    func data(in format: Format) -> Data? { format == .json ? jsonData : (try? propertyListValue())?.propertyListData }
 
     /// The keys that lead to a value, outermost first.
     typealias Path = [String]
@@ -38,7 +38,7 @@ enum StoredTree {
     static func key(of index: Int) -> String { "[\(index)]" }
 
     /// The index of an element whose key in paths is this; nil for other keys.
-    private static func index(of key: String) -> Int? {
+    static func index(of key: String) -> Int? {
         guard key.hasPrefix("["), key.hasSuffix("]") else { return nil }
         return Int(key.dropFirst().dropLast())
     }
@@ -90,7 +90,7 @@ enum StoredTree {
     /// Setting nil removes it. Setting a value whose container doesn't exist has no effect.
     subscript(path: Path) -> StoredTree? {
         get { value(at: path[...]) }
-        set { self = changed(at: path[...], to: newValue) ?? self }
+        set { set(newValue, at: path[...]) }
     }
 
     private func value(at path: ArraySlice<String>) -> StoredTree? {
@@ -104,20 +104,25 @@ enum StoredTree {
         }
     }
 
-    /// The tree with another value at a path; nil if that removes all of it.
-    private func changed(at path: ArraySlice<String>, to value: StoredTree?) -> StoredTree? {
-        guard let key = path.first else { return value }
+    private mutating func set(_ value: StoredTree?, at path: ArraySlice<String>) {
+        guard let key = path.first else {
+            self = value ?? self
+            return
+        }
+        let rest = path.dropFirst()
         switch self {
         case .object(var fields):
-            fields[key] = path.count == 1 ? value : fields[key]?.changed(at: path.dropFirst(), to: value)
-            return .object(fields)
+            // Emptied, so that the fields have one owner and are changed in place.
+            self = .object([:])
+            if rest.isEmpty { fields[key] = value } else { fields[key]?.set(value, at: rest) }
+            self = .object(fields)
         case .array(var elements):
-            guard let index = Self.index(of: key), elements.indices.contains(index) else { return self }
-            let element = elements[index].changed(at: path.dropFirst(), to: value)
-            elements.replaceSubrange(index...index, with: element.map { [$0] } ?? [])
-            return .array(elements)
+            guard let index = Self.index(of: key), elements.indices.contains(index) else { return }
+            self = .array([])
+            if rest.isEmpty, value == nil { elements.remove(at: index) } else { elements[index].set(value, at: rest) }
+            self = .array(elements)
         default:
-            return self
+            break
         }
     }
 }
@@ -141,19 +146,12 @@ extension StoredTree {
         }
     }
 
-    private var propertyListValue: PropertyListValue? {
+    private func propertyListValue() throws -> PropertyListValue {
         switch self {
-        case .json: return nil
-        case .propertyList(let value): return value
-        case .array(let elements):
-            let values = elements.compactMap(\.propertyListValue)
-            return values.count == elements.count ? .array(values) : nil
-        case .object(let fields):
-            var entries: [String: PropertyListValue] = [:]
-            for (name, field) in fields {
-                entries[name] = field.propertyListValue
-            }
-            return entries.count == fields.count ? .dictionary(entries) : nil
+        case .json: throw UnexpectedValue()
+        case .propertyList(let value): value
+        case .array(let elements): try .array(elements.map { try $0.propertyListValue() })
+        case .object(let fields): try .dictionary(fields.mapValues { try $0.propertyListValue() })
         }
     }
 }

@@ -5,33 +5,18 @@
 struct StoredType {
     let type: any Decodable.Type
     /// Its version: its own, or one less than its successor's.
-    let version: Int
+    var version = 0
     /// Whether it has its own version.
-    let hasVersion: Bool
+    var hasVersion = false
     let coder: DefaultsCoder
     /// Whether a write keeps what none of the releases from this one on knows.
-    let keepsUnknownFields: Bool
+    var keepsUnknownFields = true
     /// The unknown fields that the next write drops.
-    let removedProperties: [String]
+    var removedProperties: [String] = []
     /// Makes a value of the newest release of one of this; nil for the newest itself.
-    let migration: ((any Decodable) throws -> any Decodable)?
+    var migration: ((any Decodable) throws -> any Decodable)?
 
     var isNewest: Bool { migration == nil }
-}
-
-extension StoredType {
-    /// The only release of a type whose bytes have no version: that of a typed key or a container.
-    init(only type: any Decodable.Type, coder: DefaultsCoder) {
-        self.init(
-            type: type,
-            version: 0,
-            hasVersion: false,
-            coder: coder,
-            keepsUnknownFields: true,
-            removedProperties: [],
-            migration: nil
-        )
-    }
 }
 
 /// Why bytes are not read as a settings type, although they may be those of one of its versions.

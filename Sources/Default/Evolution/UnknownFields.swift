@@ -1,4 +1,3 @@
-internal import DefaultJournal
 #if canImport(FoundationEssentials)
 internal import FoundationEssentials
 #else
@@ -6,23 +5,42 @@ internal import Foundation
 #endif
 
 /// The fields of stored bytes that a type doesn't know, and that its next write keeps.
-///
-/// A tree of the containers that the type knows, each with the fields that it doesn't know. The paths of its fields
-/// have indexes in brackets.
-final class UnknownFields {
-    /// The fields of a keyed container that the type doesn't know, by their stored keys.
-    var fields: [String: StoredTree] = [:]
-    /// The known parts of an array's elements; nil for a keyed container.
-    var elements: [StoredTree]?
-    /// Whether the elements are keys and values in turn.
-    var isInPairs = false
-    /// The containers in this one that the type knows.
-    private var parts: [String: UnknownFields] = [:]
+struct UnknownFields {
+    /// By their paths, with indexes in brackets.
+    var fields: [StoredTree.Path: StoredTree] = [:]
+    /// The paths of those whose names the encoder writes for properties that the decoder looks for under other names;
+    /// not in elements.
+    var misnamed: [StoredTree.Path] = []
+    /// The arrays that the type knows, by their paths.
+    var arrays: [StoredTree.Path: KnownArray] = [:]
 
-    init() {}
+    /// The known parts of an array's elements.
+    struct KnownArray {
+        let elements: [StoredTree]
+        /// Whether the elements are keys and values in turn.
+        let isInPairs: Bool
+
+        /// The indexes of the elements in a new array; nil for those that can't be found again.
+        ///
+        /// An element is found again if it is written as before, the first of several equal ones as the first, and the
+        /// value of a pair if its key is.
+        func indexes(in new: [StoredTree]) -> [Int?] {
+            let size = isInPairs ? 2 : 1
+            var found: [String: [Int]] = [:]
+            for index in stride(from: 0, through: new.count - size, by: size).reversed() {
+                found[new[index].identity, default: []].append(index)
+            }
+            var indexes = [Int?](repeating: nil, count: elements.count)
+            for index in stride(from: 0, through: elements.count - size, by: size) {
+                // Of a pair, the value behind the key: the unknown fields are in it.
+                indexes[index + size - 1] = found[elements[index].identity]?.popLast().map { $0 + size - 1 }
+            }
+            return indexes
+        }
+    }
 
     /// Finds the fields that a type doesn't know; nil when there are none, or the bytes can't be decoded as they are.
-    convenience init?(
+    init?(
         in data: Data,
         parsed: StoredTree.Parsed? = nil,
         unknownTo type: any Decodable.Type,
@@ -37,28 +55,8 @@ final class UnknownFields {
             return nil
         }
         guard let keys = KnownKeys.recorded(type, from: data, coder: coder) else { return nil }
-        self.init()
-        _ = keys.known(of: parsed.tree, keys: StoredKeys(coder: coder, format: parsed.format), self)
-        if isEmpty { return nil }
-    }
-
-    var isEmpty: Bool { fields.isEmpty && parts.values.allSatisfy(\.isEmpty) }
-
-    /// The paths of the fields.
-    var paths: [StoredTree.Path] { paths(below: []) }
-
-    private func paths(below path: StoredTree.Path) -> [StoredTree.Path] {
-        var paths = fields.keys.map { path.appending($0) }
-        for (name, part) in parts {
-            paths += part.paths(below: path.appending(name))
-        }
-        return paths
-    }
-
-    func part(_ name: String) -> UnknownFields {
-        let part = parts[name] ?? UnknownFields()
-        parts[name] = part
-        return part
+        _ = keys.known(of: parsed.tree, keys: StoredKeys(coder: coder, format: parsed.format), &self)
+        if fields.isEmpty { return nil }
     }
 
     /// Removes a field, or a part of one.
@@ -66,40 +64,33 @@ final class UnknownFields {
     /// - Parameters:
     ///   - path: The path of a field, or of a container.
     ///   - keepingParts: Whether a known container at the path keeps its unknown fields.
-    func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
-        guard let name = path.first else { return }
-        if path.count == 1 {
-            fields[name] = nil
-            parts[name] = keepingParts ? parts[name] : nil
-        } else {
-            let rest = path.droppingFirst()
-            fields[name]?[rest] = nil
-            parts[name]?.remove(rest, keepingParts: keepingParts)
+    mutating func remove(_ path: StoredTree.Path, keepingParts: Bool = false) {
+        for field in fields.keys {
+            if field == path || !keepingParts && field.starts(with: path) {
+                fields[field] = nil
+            } else if path.starts(with: field) {
+                fields[field]?[Array(path.dropFirst(field.count))] = nil
+            }
         }
     }
 
     /// The paths of the unknown fields that a stated name means: a field of that name as it is written, else nested
     /// ones, also in elements.
-    func paths(named name: String) -> [StoredTree.Path] {
-        if elements != nil {
-            return parts.flatMap { key, part in part.paths(named: name).map { [key] + $0 } }
+    func paths(named name: String) -> Set<StoredTree.Path> {
+        var paths: Set<StoredTree.Path> = []
+        for (path, value) in fields {
+            // The names of its containers and its own.
+            var stated = ""
+            for (depth, key) in path.enumerated() where arrays[Array(path.prefix(depth))] == nil {
+                stated += stated.isEmpty ? key : "." + key
+                if stated == name { paths.insert(Array(path.prefix(depth + 1))) }
+            }
+            // A part of it.
+            guard name.hasPrefix(stated + ".") else { continue }
+            let rest = name.dropFirst(stated.count + 1).split(separator: ".").map(String.init)
+            if !rest.isEmpty, value[rest] != nil { paths.insert(path + rest) }
         }
-        if fields[name] != nil || parts[name]?.isEmpty == false { return [[name]] }
-        let words = name.split(separator: ".").map(String.init)
-        for count in (1..<max(words.count, 1)).reversed() {
-            let first = words.prefix(count).joined(separator: ".")
-            let rest = Array(words.dropFirst(count))
-            if fields[first]?[rest] != nil { return [[first] + rest] }
-            let inner = parts[first]?.paths(named: rest.joined(separator: ".")) ?? []
-            if !inner.isEmpty { return inner.map { [first] + $0 } }
-        }
-        return []
-    }
-
-    /// Whether there is a field at exactly this path.
-    func hasField(at path: StoredTree.Path) -> Bool {
-        guard let name = path.first else { return false }
-        return path.count == 1 ? fields[name] != nil : parts[name]?.hasField(at: path.droppingFirst()) ?? false
+        return paths.contains([name]) ? [[name]] : paths
     }
 
     // MARK: Adding
@@ -116,24 +107,31 @@ final class UnknownFields {
         var replaced: [StoredTree.Path] = []
 
         /// The reason why the old value is quarantined; nil when all of its fields have a place.
-        func loss(_ context: ErrorContext) -> DefaultsError? { UnknownFields.loss(of: unplaced, context) }
-    }
-
-    /// The reason why a value is quarantined some of whose fields have no place in the new one; nil if there are none.
-    static func loss(of paths: [StoredTree.Path], _ context: ErrorContext) -> DefaultsError? {
-        let report = LoadReport(unusable: paths.map { .init(keys: $0, reason: .unplaced) })
-        return paths.isEmpty ? nil : .filledIn(report, context)
+        func loss(_ context: ErrorContext) -> DefaultsError? {
+            let report = LoadReport(unusable: unplaced.map { .init(keys: $0, reason: .unplaced) })
+            return unplaced.isEmpty ? nil : .filledIn(report, context)
+        }
     }
 
     /// Adds the fields to the bytes of a value.
     func added(to data: Data) -> Placement {
+        guard let parsed = StoredTree.parse(data) else { return Placement(unplaced: Array(fields.keys)) }
         var placement = Placement()
-        guard let parsed = StoredTree.parse(data) else {
-            placement.unplaced = paths
-            return placement
-        }
         var tree = parsed.tree
-        add(to: &tree, at: [], from: [], &placement)
+        var indexes: [StoredTree.Path: [Int?]] = [:]
+        for (path, value) in fields {
+            guard let place = place(of: path, in: parsed.tree, &indexes) else {
+                placement.unplaced.append(path)
+                continue
+            }
+            // A field of the new value takes precedence over one that was only kept.
+            if tree[place] == nil {
+                tree[place] = value
+                placement.placed.append(place)
+            } else {
+                placement.replaced.append(path)
+            }
+        }
         if !placement.placed.isEmpty, let data = tree.data(in: parsed.format) {
             placement.data = data
         } else {
@@ -144,87 +142,26 @@ final class UnknownFields {
         return placement
     }
 
-    /// Adds the fields to the part of a new value that is in the same place.
-    ///
-    /// - Parameters:
-    ///   - new: The part of the new value.
-    ///   - path: The path of the part.
-    ///   - oldPath: The path of this container in the old value.
-    ///   - placement: Receives where the fields are now.
-    private func add(
-        to new: inout StoredTree,
-        at path: StoredTree.Path,
-        from oldPath: StoredTree.Path,
-        _ placement: inout Placement
-    ) {
-        switch (elements, new) {
-        case (nil, .object(var newFields)):
-            // Emptied, so that the fields have one owner and are changed in place.
-            new = .object([:])
-            for (name, value) in fields {
-                // A field of the new value takes precedence over one that was only kept.
-                if newFields[name] == nil {
-                    newFields[name] = value
-                    placement.placed.append(path.appending(name))
-                } else {
-                    placement.replaced.append(oldPath.appending(name))
-                }
+    /// The place of a field in a new value; nil if its container is gone, of another kind, or in a changed element.
+    private func place(
+        of path: StoredTree.Path,
+        in new: StoredTree,
+        _ indexes: inout [StoredTree.Path: [Int?]]
+    ) -> StoredTree.Path? {
+        var place: StoredTree.Path = []
+        for (depth, key) in path.enumerated() {
+            let container = Array(path.prefix(depth))
+            guard let array = arrays[container] else {
+                place.append(key)
+                continue
             }
-            for (name, part) in parts {
-                if var inner = newFields.removeValue(forKey: name) {
-                    part.add(to: &inner, at: path.appending(name), from: oldPath.appending(name), &placement)
-                    newFields[name] = inner
-                } else {
-                    // The container is gone, and a container with nothing but unknown fields could not be decoded.
-                    placement.unplaced += part.paths(below: oldPath.appending(name))
-                }
-            }
-            new = .object(newFields)
-        case (let elements?, .array(var newElements)):
-            new = .array([])
-            for (oldIndex, index) in Self.matches(elements, newElements, inPairs: isInPairs).enumerated() {
-                let name = StoredTree.key(of: oldIndex)
-                guard let part = parts[name] else { continue }
-                if let index {
-                    part.add(
-                        to: &newElements[index],
-                        at: path.appending(StoredTree.key(of: index)),
-                        from: oldPath.appending(name),
-                        &placement
-                    )
-                } else {
-                    placement.unplaced += part.paths(below: oldPath.appending(name))
-                }
-            }
-            new = .array(newElements)
-        default:
-            // The new value has another kind of value in this place.
-            placement.unplaced += paths(below: oldPath)
+            guard case .array(let elements)? = new[place], let old = StoredTree.index(of: key) else { return nil }
+            // Remembered, so that one pass finds all elements of an array.
+            let found = indexes[container] ?? array.indexes(in: elements)
+            indexes[container] = found
+            guard let index = found[old] else { return nil }
+            place.append(StoredTree.key(of: index))
         }
-    }
-
-    /// The indexes of the elements of an old array in a new one; nil for those that can't be found again.
-    ///
-    /// An element is found again if it is written as before, the first of several equal ones as the first, and the
-    /// value of a pair if its key is.
-    private static func matches(_ old: [StoredTree], _ new: [StoredTree], inPairs: Bool) -> [Int?] {
-        let size = inPairs ? 2 : 1
-        let (oldNames, newNames) = (old.map(\.identity), new.map(\.identity))
-        let candidates = (0..<new.count / size).sorted { newNames[$0 * size] < newNames[$1 * size] }
-        // Both are gone through in the same order, so that one pass finds all pairs.
-        var indexes = [Int?](repeating: nil, count: old.count)
-        var next = 0
-        for element in (0..<old.count / size).sorted(by: { oldNames[$0 * size] < oldNames[$1 * size] }) {
-            let name = oldNames[element * size]
-            while next < candidates.count, newNames[candidates[next] * size] < name {
-                next += 1
-            }
-            if next < candidates.count, newNames[candidates[next] * size] == name {
-                // Of a pair, the value behind the key: the unknown fields are in it.
-                indexes[(element + 1) * size - 1] = (candidates[next] + 1) * size - 1
-                next += 1
-            }
-        }
-        return indexes
+        return new[place.dropLast()]?.fields == nil ? nil : place
     }
 }

@@ -219,7 +219,7 @@ extension SettingsAccess {
             let found = try origin.readForeign(original.value)
             let kept = found.keptFields
             let data = try origin.encode(found.value)
-            let loss = found.loss ?? origin.loss(of: origin.add(kept, to: data))
+            let loss = found.loss ?? origin.add(kept, to: data).loss(origin.context)
             original.loss = isInPlace ? nil : loss
             try store.transaction {
                 if original.loss != nil {

@@ -331,8 +331,11 @@ extension SettingsAccess {
     func encode(_ value: some DefaultStorable) throws(DefaultsError) -> Data {
         let data = try values.encode(value, encoder: type.defaultCoder)
         if !type.defaultCoder.isBuiltIn {
-            let paths = KnownKeys.misnamed(by: type, in: data, coder: type.defaultCoder)
-            if !paths.isEmpty { DefaultsDiagnostics.reportUnreadableNames(paths, of: type) }
+            let paths = UnknownFields(in: data, unknownTo: type, coder: type.defaultCoder)?.misnamed ?? []
+            if !paths.isEmpty {
+                let sorted = paths.sorted { $0.lexicographicallyPrecedes($1) }
+                DefaultsDiagnostics.reportUnreadableNames(sorted, of: type)
+            }
         }
         return data
     }
@@ -399,10 +402,10 @@ extension SettingsAccess {
                 replaced.kept.arePredecessors = moved.arePredecessors
             }
             replaced.kept.version = replaced.kept.version ?? moved.version
-            let addition = add(replaced.kept, to: data)
-            data = addition.data
+            let placement = add(replaced.kept, to: data)
+            data = placement.data ?? data
             // What was moved has been inspected where it was found.
-            replaced.loss = replaced.loss ?? (stored == nil ? nil : loss(of: addition))
+            replaced.loss = replaced.loss ?? (stored == nil ? nil : placement.loss(context))
             current = .data(data)
             mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
@@ -490,14 +493,9 @@ extension StoredSettings {
 
 extension SettingsAccess {
     /// Adds what is kept to the bytes of a new value.
-    func add(_ kept: KeptFields, to data: Data) -> KeptFields.Addition {
-        guard kept.fields != nil else { return KeptFields.Addition(data: data, lost: []) }
+    func add(_ kept: KeptFields, to data: Data) -> UnknownFields.Placement {
+        guard kept.fields != nil else { return UnknownFields.Placement() }
         return kept.added(to: data, of: StoredType.chain(of: type)[0])
-    }
-
-    /// The reason why some of what is kept has no place in a new value; nil when all of it has one.
-    func loss(of addition: KeptFields.Addition) -> DefaultsError? {
-        addition.lost.isEmpty ? nil : UnknownFields.loss(of: addition.lost, context)
     }
 }
 
