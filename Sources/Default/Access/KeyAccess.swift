@@ -254,25 +254,11 @@ extension KeyAccess {
         do {
             return try decodeExactly(stored, by: bridge, default: initial())
         } catch {
-            return try decodeOtherwiseReporting(stored, by: bridge, default: initial(), because: error)
+            let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
+            noteReadable(as: Value.self)
+            DefaultsDiagnostics.report(found.report, context(Value.self))
+            return found.value
         }
-    }
-
-    /// Decodes a stored value as ``decodeOtherwise(_:by:default:because:)`` does, and reports what was filled in.
-    ///
-    /// Not inlined: each call that decodes anything would look up the generic types that are used here only, which is
-    /// 330 of the 7,500 instructions of `+= 1`.
-    @inline(never)
-    private func decodeOtherwiseReporting<Value>(
-        _ stored: PropertyListValue,
-        by bridge: ValueBridge<Value>,
-        default initial: @autoclosure () -> Value?,
-        because fault: DefaultsError
-    ) throws(DefaultsError) -> Value {
-        let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault)
-        noteReadable(as: Value.self)
-        DefaultsDiagnostics.report(found.report, context(Value.self))
-        return found.value
     }
 
     /// A value that isn't in the bridge's own form, has old names, or was filled in.

@@ -108,7 +108,7 @@ struct Filling {
         )
         // What is unknown below a changed place came there with the default value, and not from the stored bytes.
         let changedPlaces = Set(changes.compactMap(\.place))
-        let unknownPaths = (unknown?.fields.keys.map { $0 } ?? []).filter { path in
+        let unknownPaths = (unknown.map { Array($0.fields.keys) } ?? []).filter { path in
             !(0...path.count).contains { changedPlaces.contains(Array(path.prefix($0))) }
         }
         var unusable = changes.compactMap { change in

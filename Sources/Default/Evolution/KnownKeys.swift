@@ -4,7 +4,7 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
-/// The keys that a type asks for when it is decoded from some bytes.
+/// The keys that a type asks for when it is decoded from some bytes, and the types of its parts.
 ///
 /// What is stored under other keys of its keyed containers is unknown to it: a newer version of the type, or another
 /// program, has added it. A key whose value is nil is known too, since it was asked for.
@@ -15,7 +15,8 @@ final class KnownKeys: DecodingHooks {
         case fields
         /// To find the types of its properties.
         case shape
-        /// The same as the first, where values that can't be used are made up, so that the initializer asks for all.
+        /// To find out how much of the bytes it might use. Values that it can't use are made up, so that the
+        /// initializer goes on and asks for all keys.
         case survey
     }
 
