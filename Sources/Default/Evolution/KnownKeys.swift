@@ -111,6 +111,7 @@ final class KnownKeys: DecodingHooks {
     ) -> StoredTree {
         switch tree {
         case .object(let fields) where isKeyed:
+            if type.map(nonOptional) is any StoredCollection.Type { unknown.dictionaries.insert(path) }
             var codingKeys: [String: String] = [:]
             for name in names {
                 if let key = keys.storedKey(for: name, among: fields, below: path) {

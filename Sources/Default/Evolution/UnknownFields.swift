@@ -13,6 +13,8 @@ struct UnknownFields {
     var misnamed: [StoredTree.Path] = []
     /// The arrays that the type knows, by their paths.
     var arrays: [StoredTree.Path: KnownArray] = [:]
+    /// The paths of the dictionaries that the type knows.
+    var dictionaries: Set<StoredTree.Path> = []
 
     /// The known parts of an array's elements.
     struct KnownArray {
@@ -76,12 +78,23 @@ struct UnknownFields {
 
     /// The paths of the unknown fields that a stated name means: a field of that name as it is written, else nested
     /// ones, also in elements.
+    ///
+    /// Below a dictionary, it is the name of a field of all entries if any has such a field, otherwise an entry's key.
     func paths(named name: String) -> Set<StoredTree.Path> {
+        let inAllEntries = paths(named: name, leavingOutKeysOf: dictionaries)
+        return inAllEntries.isEmpty ? paths(named: name, leavingOutKeysOf: []) : inAllEntries
+    }
+
+    /// The paths of the unknown fields that a name means which doesn't have the keys of some dictionaries.
+    private func paths(named name: String, leavingOutKeysOf dictionaries: Set<StoredTree.Path>) -> Set<StoredTree.Path>
+    {
         var paths: Set<StoredTree.Path> = []
         for (path, value) in fields {
             // The names of its containers and its own.
             var stated = ""
-            for (depth, key) in path.enumerated() where arrays[Array(path.prefix(depth))] == nil {
+            for (depth, key) in path.enumerated() {
+                let container = Array(path.prefix(depth))
+                if arrays[container] != nil || dictionaries.contains(container) { continue }
                 stated += stated.isEmpty ? key : "." + key
                 if stated == name { paths.insert(Array(path.prefix(depth + 1))) }
             }

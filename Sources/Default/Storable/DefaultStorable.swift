@@ -102,8 +102,9 @@ public protocol DefaultStorable: DefaultProviding {
     /// The names of properties that the type once had and that the next write removes; none by default.
     ///
     /// Without this, a removed property is unknown to the type, and stays stored. The names are the stored keys, with
-    /// dots between the keys of nested properties. They lead through all elements of an array, and of a dictionary to
-    /// one entry: `"pages.note"`, `"byName.home.note"`. List what should not stay behind, such as private data.
+    /// dots between the keys of nested properties. They lead through all elements of an array and all entries of a
+    /// dictionary: `"pages.note"`, `"byName.note"`. Where no entry has such a property, the name is an entry's key:
+    /// `"byName.home.note"`. List what should not stay behind, such as private data.
     static var removedProperties: [String] { get }
 
     /// The version of the type, 1 or more, which is stored beside the value; 0, for no version, by default.

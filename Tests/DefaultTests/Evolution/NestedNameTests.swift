@@ -25,8 +25,9 @@ private struct Book: DefaultStorable, Equatable {
     var size = 1
     var pages: [Page] = []
     var byName: [String: Page] = [:]
+    var byUser: [String: Page]? = [:]
     static let defaultValue = Book()
-    static var removedProperties: [String] { ["pages.secret", "byName.x.secret"] }
+    static var removedProperties: [String] { ["pages.secret", "byName.x.secret", "byUser.secret", "byUser.key.part"] }
 }
 
 @Suite("Names of nested types", .ownCache)
@@ -56,13 +57,16 @@ struct NestedNameTests {
         try kind.withStore { store in
             let json = """
                 {"size":1,"pages":[{"title":"a","secret":1,"mark":2},{"title":"b"}],\
-                "byName":{"x":{"title":"c","secret":3,"mark":4}}}
+                "byName":{"x":{"title":"c","secret":3,"mark":4}},\
+                "byUser":{"a":{"title":"d","secret":5,"mark":6},"secret":{"title":"e","mark":7,"secret":8},\
+                "key":{"title":"f","part":9,"mark":10}}}
                 """
             try store.setStoredValue(.data(Data(json.utf8)), forKey: "Book")
             try Book.update(in: store) { $0.size = 2 }
             let stored = String(decoding: try #require(store.data(forKey: "Book")), as: UTF8.self)
-            #expect(!stored.contains("secret"), "\(stored)")
-            #expect(stored.contains(#""mark":2"#) && stored.contains(#""mark":4"#), "\(stored)")
+            for secret in [1, 3, 5, 8] { #expect(!stored.contains(#""secret":\#(secret)"#), "\(secret): \(stored)") }
+            #expect(!stored.contains(#""part""#), "\(stored)")
+            for mark in [2, 4, 6, 7, 10] { #expect(stored.contains(#""mark":\#(mark)"#), "\(mark): \(stored)") }
             #expect(try Book.quarantined(in: store).isEmpty)
         }
     }
