@@ -2,7 +2,7 @@
 ///
 /// Nor do they yield what another coroutine yields: when the change throws, that one goes on as if it had not, and
 /// stores what was changed so far (Swift 6.3).
-struct AccessInPlace {
+struct AccessInPlace: ~Copyable {
     private let storage: any KeyValueStorage
     /// The error of a storage that refused it; nil if it has begun.
     let refusal: (any Error)?
@@ -29,7 +29,7 @@ struct AccessInPlace {
 /// The steps are methods: `init`, ``value(by:default:)``, then ``commit(_:by:default:)`` unless an error ended the
 /// change, and always ``end()``. The methods are generic and not the struct, so that no step has to look a generic
 /// type up at run time.
-struct ChangeInPlace {
+struct ChangeInPlace: ~Copyable {
     private let access: KeyAccess
     private let exclusive: AccessInPlace
     /// Whether the stored value could be read.

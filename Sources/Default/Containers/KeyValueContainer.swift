@@ -131,8 +131,8 @@ public final class KeyValueContainer<Value: Codable> {
     }
 
     /// The value between the steps of a change in place.
-    private struct Change {
-        enum Access {
+    private struct Change: ~Copyable {
+        enum Access: ~Copyable {
             case ofStore(ChangeInPlace)
             case ofOtherStorage(AccessInPlace, isReadable: Bool)
         }
@@ -163,7 +163,7 @@ public final class KeyValueContainer<Value: Codable> {
         }
     }
 
-    private func commit(_ change: Change) {
+    private func commit(_ change: borrowing Change) {
         switch change.access {
         case .ofStore(let access):
             access.commit(change.value, by: bridge, default: { defaultValue })

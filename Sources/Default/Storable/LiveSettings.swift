@@ -231,7 +231,7 @@ extension LiveSettings {
     }
 
     /// The settings between the steps of a change in place.
-    private struct Change {
+    private struct Change: ~Copyable {
         let store: any DefaultsStore
         let access: AccessInPlace
         /// What sources said when the change began.
@@ -247,15 +247,17 @@ extension LiveSettings {
         // There has to be a value to change, even if it can't be stored then.
         let kept = lastReadable.withLock { $0 } ?? initial
         let layers = layers(in: store)
+        var fault = access.refusal
+        var value = kept
         do {
-            let value = try loadOrKeep(from: store, in: layers)
-            return Change(store: store, access: access, layers: layers, value: value, fault: access.refusal)
+            value = try loadOrKeep(from: store, in: layers)
         } catch {
-            return Change(store: store, access: access, layers: layers, value: kept, fault: access.refusal ?? error)
+            fault = fault ?? error
         }
+        return Change(store: store, access: access, layers: layers, value: value, fault: fault)
     }
 
-    private func commit(_ change: Change) {
+    private func commit(_ change: borrowing Change) {
         reportingWrites(to: change.store) {
             if let fault = change.fault { throw fault }
             try save(change.value, to: change.store, in: change.layers)

@@ -197,7 +197,9 @@ extension DefaultsSources {
 
     /// Whether a source hides what is stored under a key.
     func hidesOwnValue(forKey key: String) -> Bool {
-        withSnapshot { $0.valueAbove(StoreKey(unchecked: key)) != nil }
+        let state = states.current
+        state.lookIfDue()
+        return state.valueAbove(StoreKey(unchecked: key)) != nil
     }
 
     /// Forgets what is remembered of settings, since what is registered has changed.
