@@ -115,12 +115,10 @@ struct LayeredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) -> Memory? {
-        guard let sources = store.sources else { return nil }
+        guard let sources = store.sources, !sources.isSilent else { return nil }
         let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key)
-        let (isEmpty, known) = sources.withSnapshot { snapshot in
-            (snapshot.isEmpty, snapshot.remembered?.read { $0[id] })
-        }
-        if isEmpty || known === Silence.shared { return nil }
+        let known = sources.withSnapshot { snapshot in snapshot.remembered?.read { $0[id] } }
+        if known === Silence.shared { return nil }
         // Nothing else is remembered for a settings type.
         if let known { return unsafeDowncast(known, to: Memory.self) }
         // Not while the snapshot is locked: the type's initializers, and handlers of events, may use the store.

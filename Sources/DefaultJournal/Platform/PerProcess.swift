@@ -13,9 +13,13 @@ public final class PerProcess<State: Sendable>: Sendable {
     @usableFromInline let published = Atomic<UInt>(0)
     @usableFromInline let make: @Sendable () -> State
 
-    @usableFromInline struct Instance: Sendable {
-        @usableFromInline let state: State
+    /// What one process has made.
+    @frozen public struct Instance: ~Copyable, Sendable {
+        /// The state.
+        public let state: State
         @usableFromInline let forkCount: UInt64
+
+        @usableFromInline init(state: State, forkCount: UInt64) { (self.state, self.forkCount) = (state, forkCount) }
     }
 
     /// - Parameter make: Makes the state at its first use in each process. Several threads may call it at the same
@@ -30,7 +34,12 @@ public final class PerProcess<State: Sendable>: Sendable {
     }
 
     /// The state of the running process.
-    @inlinable public var current: State { instance?.pointee.state ?? makeForThisProcess() }
+    @inlinable public var current: State { (instance ?? makeForThisProcess()).pointee.state }
+
+    /// Calls a body with the state of the running process, which isn't copied; see ``Borrowed``.
+    @inlinable public func withCurrent<Result>(_ body: (borrowing Instance) -> Result) -> Result {
+        body((instance ?? makeForThisProcess()).pointee)
+    }
 
     @usableFromInline var instance: UnsafeMutablePointer<Instance>? {
         @inlinable get {
@@ -41,7 +50,7 @@ public final class PerProcess<State: Sendable>: Sendable {
         }
     }
 
-    @usableFromInline func makeForThisProcess() -> State {
+    @usableFromInline func makeForThisProcess() -> UnsafeMutablePointer<Instance> {
         ForkCount.watch()
         let new = UnsafeMutablePointer<Instance>.allocate(capacity: 1)
         new.initialize(to: Instance(state: make(), forkCount: ForkCount.current))
@@ -51,9 +60,9 @@ public final class PerProcess<State: Sendable>: Sendable {
                 // Another thread was faster.
                 new.deinitialize(count: 1)
                 new.deallocate()
-                return other.pointee.state
+                return other
             }
-            if published.replace(old, with: UInt(bitPattern: new)) { return new.pointee.state }
+            if published.replace(old, with: UInt(bitPattern: new)) { return new }
         }
     }
 }

@@ -59,7 +59,14 @@ public final class FileDefaults: Sendable {
     /// The suite of this process.
     var suite: FileSuite { suites.current }
     /// The sources that the suite is read with; nil without any.
-    public let sources: DefaultsSources?
+    public var sources: DefaultsSources? {
+        switch borrowedSources {
+        case .some(let sources): sources.object
+        case .none: nil
+        }
+    }
+
+    private let borrowedSources: Borrowed<DefaultsSources>?
 
     /// The suite named after the program; launch arguments (`-key value`) override its values, as in `UserDefaults`.
     ///
@@ -211,7 +218,7 @@ public final class FileDefaults: Sendable {
         let suites = suite.inEachProcess
         self.suites = suites
         self.durability = durability
-        self.sources = sources
+        borrowedSources = sources.map { Borrowed($0) }
         sources?.connect { keys in suites.current.noteChange(ofSources: keys) }
     }
 
@@ -228,18 +235,16 @@ extension FileDefaults: DefaultsStore {
     /// The value for a key: that of a source above what is stored, otherwise the stored value, otherwise that of a
     /// fallback, otherwise the registered one.
     public func storedValue(forKey key: String) -> PropertyListValue? {
-        if let sources {
-            return sources.value(
+        switch borrowedSources {
+        case .some(let sources):
+            return sources.object.value(
                 forKey: key,
                 own: { ownValue(forKey: key) },
                 registered: { registeredValue(forKey: key) }
             )
+        case .none:
+            return ownValue(forKey: key) ?? registeredValue(forKey: key)
         }
-        let key = StoreKey(unchecked: key)
-        guard let value = suite.withOpenSuite({ $0.value(for: key) ?? $0.state.registeredValue(for: key) }) else {
-            return suite.registeredValue(for: key)
-        }
-        return value
     }
 
     /// Stores a value under a key, or removes the stored value.
@@ -418,7 +423,9 @@ extension FileDefaults {
 extension FileDefaults {
     /// The value that is stored for a key, whatever launch arguments and sources say.
     public func ownValue(forKey key: String) -> PropertyListValue? {
-        suite.withOpenSuite { $0.value(for: StoreKey(unchecked: key)) } ?? nil
+        suites.withCurrent { current in
+            current.state.withOpenSuite { $0.value(for: StoreKey(unchecked: key)) } ?? nil
+        }
     }
 
     /// The value that was registered for a key in this process.

@@ -19,7 +19,7 @@ final class FileSuite: @unchecked Sendable {
     private let opening = ThreadLock()
     private let isOpen = Atomic<Bool>(false)
     // Set once, before `isOpen`, and only read after it.
-    @exclusivity(unchecked) private var opened: Opened?
+    @exclusivity(unchecked) private var opened: Borrowed<OpenSuite>?
     // Used under `opening`. A process that is stopped must not cost each of many reads the whole time.
     private var wasBusy = false
     /// The defaults that were registered through this object, for the suite when it is opened, here or in a child
@@ -30,11 +30,6 @@ final class FileSuite: @unchecked Sendable {
     private let observersBefore = ChangeHub()
     /// The observation of the open suite that passes its changes on to them.
     private let passingOn = Locked<StoreObservation?>(nil)
-
-    /// A reference that can be used without being copied; see ``withOpenSuite(_:)``.
-    private struct Opened: ~Copyable {
-        let suite: OpenSuite
-    }
 
     /// - Parameters:
     ///   - location: Where the suite is.
@@ -78,16 +73,13 @@ final class FileSuite: @unchecked Sendable {
     }
 
     /// The open suite; nil while it has not been opened.
-    var current: OpenSuite? { isOpen.load() ? opened?.suite : nil }
+    var current: OpenSuite? { isOpen.load() ? opened?.object : nil }
 
     /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
-    ///
-    /// The reference to an open suite is not copied: its count would move between the processors of threads that read
-    /// at once.
     func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
         guard isOpen.load() else { return openIfPossible().map(body) }
         switch opened {
-        case .some(let opened): return body(opened.suite)
+        case .some(let opened): return body(opened.object)
         case .none: return nil
         }
     }
@@ -133,7 +125,7 @@ final class FileSuite: @unchecked Sendable {
         let suite = OpenSuite(journal: journal, state: state)
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
         state.register(registered.withLock { $0 })
-        opened = Opened(suite: suite)
+        opened = Borrowed(suite)
         isOpen.store(true)
         return suite
     }

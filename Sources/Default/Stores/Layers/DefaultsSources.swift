@@ -105,11 +105,12 @@ public final class DefaultsSources: Sendable {
         own: () -> PropertyListValue?,
         registered: () -> PropertyListValue? = { nil }
     ) -> PropertyListValue? {
-        let state = states.current
-        state.lookIfDue()
         let key = StoreKey(unchecked: key)
-        if let value = state.valueAbove(key) { return value }
-        return own() ?? state.read { $0.valueBelow(key) } ?? registered()
+        return states.withCurrent { current in
+            current.state.lookIfDue()
+            if current.state.isSilent { return own() ?? registered() }
+            return current.state.valueAbove(key) ?? own() ?? current.state.read { $0.valueBelow(key) } ?? registered()
+        }
     }
 
     /// Checks that a key may be written; a store calls it before it changes anything.
@@ -120,8 +121,8 @@ public final class DefaultsSources: Sendable {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/mandatory``: a mandatory source has a value for
     ///   the key, or can't be used.
     public func checkWritable(_ key: String, in store: some DefaultsStore) throws(DefaultsError) {
+        if isSilent { return }
         let state = states.current
-        state.lookIfDue()
         let key = StoreKey(unchecked: key)
         let (fault, origin) = state.read { snapshot in (snapshot.fault, snapshot.mandatoryLayer(for: key)?.origin) }
         if let fault { throw .mandatory(fault, ErrorContext(key.string, in: store)) }
@@ -195,11 +196,17 @@ extension DefaultsSources {
         }
     }
 
+    /// Whether no source says anything now, as in most stores.
+    var isSilent: Bool {
+        states.withCurrent { current in
+            current.state.lookIfDue()
+            return current.state.isSilent
+        }
+    }
+
     /// Whether a source hides what is stored under a key.
     func hidesOwnValue(forKey key: String) -> Bool {
-        let state = states.current
-        state.lookIfDue()
-        return state.valueAbove(StoreKey(unchecked: key)) != nil
+        !isSilent && states.current.valueAbove(StoreKey(unchecked: key)) != nil
     }
 
     /// Forgets what is remembered of settings, since what is registered has changed.

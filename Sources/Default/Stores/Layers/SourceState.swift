@@ -20,6 +20,9 @@ final class SourceState: Sendable {
         reader.look(isFirst: true)
     }
 
+    /// Whether no source says anything.
+    var isSilent: Bool { current.isSilent }
+
     /// The value that hides a stored one.
     func valueAbove(_ key: StoreKey) -> PropertyListValue? { current.valueAbove(key) }
 
@@ -46,6 +49,10 @@ final class CurrentSnapshot: Sendable {
     private let snapshot = SharedLocked(SourceSnapshot(above: [], below: []))
     /// Those of the snapshot, which are looked at without its lock, since most keys are in no source.
     private let keysAbove = AtomicKeyEnds()
+    private let isEmpty = Atomic<Bool>(true)
+
+    /// Whether the sources say nothing.
+    var isSilent: Bool { isEmpty.load() }
 
     func valueAbove(_ key: StoreKey) -> PropertyListValue? {
         guard keysAbove.load().mayContain(key) else { return nil }
@@ -58,6 +65,7 @@ final class CurrentSnapshot: Sendable {
         snapshot.withLock { snapshot in
             // First: who sees these waits for the lock, so that nobody sees the old snapshot after the new one.
             keysAbove.store(new.keysAbove)
+            isEmpty.store(new.isEmpty)
             snapshot = new
         }
     }
