@@ -213,6 +213,9 @@ extension DefaultsDecoder {
 
     /// A value that was wrapped, or that has the string "$null"; nil when it can't be decoded so either.
     private func otherwiseDecoded(_ type: any Decodable.Type, from data: Data) -> (any Decodable)? {
+        // The built-in coders write the wrapper's key as it is; another coder may compress what it writes.
+        let isWrapped = (self as? DefaultsCoder)?.isBuiltIn != true || data.contains(TopLevelValue.key.stringValue)
+        guard isWrapped || NullText.mayBe(in: data) else { return nil }
         func unwrap(_ decoder: any Decoder) throws -> any Decodable {
             try decoder.container(keyedBy: PathKey.self).decode(type, forKey: TopLevelValue.key)
         }
