@@ -13,7 +13,7 @@ function declaration(path, line,    at, depth, text, name) {
         if (text ~ /^ *$/ || text ~ /^ *(\/\/|#)/ || text ~ /^ *[)}]/) continue
         if (indentation(text) >= depth && at != line) continue
         depth = indentation(text)
-        if (match(text, /(func [^ (<]+|init[?]?[(<]|deinit|subscript|var [A-Za-z_]+[^=]*\{)/)) {
+        if (text !~ /^ *(guard|if|while) / && match(text, /(func [^ (<]+|init[?]?[(<]|deinit|subscript|var [A-Za-z_]+[^=]*\{)/)) {
             name = substr(text, RSTART, RLENGTH)
             sub(/^(func|var) /, "", name)
             sub(/[?(<: {].*$/, "", name)

@@ -233,18 +233,43 @@ struct RecoveryTests {
     @Test("A journal of a later format is neither opened nor changed")
     func newerFormat() throws {
         let directory = TemporaryDirectory()
-        var bytes = sample.bytes
-        bytes[8] = 9
-        bytes.withUnsafeMutableBytes { bytes in
-            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
-            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
-        }
+        let bytes = ofLaterFormat(sample.bytes)
         try suite(bytes, in: directory)
         #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) {
             try Journal.openTest(directory.suite)
         }
         #expect(try directory.bytes() == bytes)
         #expect(try Set(directory.names()) == ["journal"])
+    }
+
+    private func ofLaterFormat(_ journal: [UInt8]) -> [UInt8] {
+        var bytes = journal
+        bytes[8] = 9
+        bytes.withUnsafeMutableBytes { bytes in
+            let checksum = CRC32C.checksum(UnsafeRawBufferPointer(rebasing: bytes[0..<28]))
+            bytes.storeBytes(of: checksum.littleEndian, toByteOffset: 28, as: UInt32.self)
+        }
+        return bytes
+    }
+
+    @Test("Readers keep what they had while a suite of a later format is in the place of theirs")
+    func replacedByNewerFormat() throws {
+        let directory = TemporaryDirectory()
+        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try journal.set("key", "value")
+        try #require(rename(directory.suite, directory.path + "/own") == 0)
+        try suite(ofLaterFormat(sample.bytes), in: directory)
+        journal.forgetComparison()
+        #expect(journal["key"] == "value")
+        #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) {
+            try journal.set("key", "other")
+        }
+        try #require(rename(directory.suite, directory.path + "/newer") == 0)
+        try #require(rename(directory.path + "/own", directory.suite) == 0)
+        journal.forgetComparison()
+        try journal.set("new", "1")
+        #expect(journal["key"] == "value" && journal["new"] == "1")
+        #expect(try Journal.openUnregistered(directory.suite).all == journal.all)
     }
 
     @Test("Damage that appears while the suite is open is found by other processes and repaired")

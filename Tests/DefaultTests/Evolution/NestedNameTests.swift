@@ -18,6 +18,18 @@ private struct Whole: DefaultStorable, Equatable {
     static let defaultValue = Whole()
 }
 
+/// A type in which the one with an old name is a value of an enum's case.
+private struct Chosen: DefaultStorable, Equatable {
+    enum Choice: Codable, Equatable {
+        case nothing
+        case part(Part, count: Int)
+    }
+
+    var size = 1
+    var choice = Choice.part(Part(), count: 1)
+    static let defaultValue = Chosen()
+}
+
 /// A type whose elements and entries once had a property that must not stay stored.
 private struct Book: DefaultStorable, Equatable {
     struct Page: Codable, Equatable { var title = "" }
@@ -49,6 +61,15 @@ struct NestedNameTests {
             let stored = String(decoding: try #require(store.data(forKey: "Whole")), as: UTF8.self)
             #expect(!stored.contains("tint") && stored.contains("black"))
             #expect(try Whole.quarantined(in: store).isEmpty)
+        }
+    }
+
+    @Test("are found in the values of an enum's case", arguments: StoreKind.allCases)
+    func foundInCases(kind: StoreKind) throws {
+        try kind.withStore { store in
+            let json = #"{"size":2,"choice":{"part":{"_0":{"tint":"blue"},"count":3}}}"#
+            try store.setStoredValue(.data(Data(json.utf8)), forKey: "Chosen")
+            #expect(Chosen.read(from: store) == Chosen(size: 2, choice: .part(Part(colour: "blue"), count: 3)))
         }
     }
 

@@ -170,6 +170,16 @@ struct LayeredFormTests {
         }
     }
 
+    @Test("are stored with a type that has no default value", arguments: LayeredStoreKind.allCases)
+    func storedWhole(kind: LayeredStoreKind) throws {
+        let mandatory = source(["count": 7], of: "Strict")
+        let override = source(["name": "a"], of: "Strict")
+        try kind.withStore(mandatory: [mandatory], overrides: [override]) { store in
+            try Strict(name: "a", count: 7).save(to: store)
+            #expect(store.ownValue(forKey: "Strict") == .data(Data(#"{"count":7,"name":"a"}"#.utf8)))
+        }
+    }
+
     @Test("are used beside one that can't be", arguments: LayeredStoreKind.allCases)
     func besideUnusable(kind: LayeredStoreKind) throws {
         let good = source(["size": 4], of: "ListedForms")
