@@ -66,6 +66,7 @@ public final class FileDefaults: Sendable {
         }
     }
 
+    /// The same, for reads.
     private let borrowedSources: Borrowed<DefaultsSources>?
 
     /// The suite named after the program; launch arguments (`-key value`) override its values, as in `UserDefaults`.
