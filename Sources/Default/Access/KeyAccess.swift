@@ -56,9 +56,15 @@ struct KeyAccess {
     /// - Throws: `typeMismatch` if it is something else.
     private func bytes(of stored: PropertyListValue, type: Any.Type) throws(DefaultsError) -> Data {
         guard case .data(let data) = stored else {
-            throw DefaultsError.typeMismatch(found: stored, context(type)).about(stored)
+            throw DefaultsError.typeMismatch(found: stored, from: source(of: stored), context(type)).about(stored)
         }
         return data
+    }
+
+    /// Where a value of the key comes from, for messages; nil for a stored one.
+    private func source(of value: PropertyListValue) -> DefaultsOrigin? {
+        guard let origin = store.origin(forKey: key), origin.kind != .stored else { return nil }
+        return store.storedValue(forKey: key).isSame(as: value) ? origin : nil
     }
 
     /// Whether a source hides the stored value.
@@ -419,7 +425,7 @@ extension KeyAccess {
         if case .data(let data) = stored, !(error is UnexpectedValue) {
             return .undecodable(error, byteCount: data.count, context(type))
         }
-        return .typeMismatch(found: stored, context(type))
+        return .typeMismatch(found: stored, from: source(of: stored), context(type))
     }
 
     /// Stores a value, or removes the stored value if the bridge encodes the new one as nil.

@@ -300,12 +300,25 @@ extension DefaultsError {
         return DefaultsError(.undecodable, context, reason, causedBy: error)
     }
 
-    static func typeMismatch(found value: PropertyListValue, _ context: ErrorContext) -> DefaultsError {
-        let reason = """
-            \(value.kind) is stored under \(context.location), which can't be read as \(context.typeName). \
-            It was left unchanged. Another part of the program may use the same key.
-            """
+    /// For a value of another type than the one asked for, of an origin; nil for a stored value.
+    static func typeMismatch(
+        found value: PropertyListValue,
+        from origin: DefaultsOrigin? = nil,
+        _ context: ErrorContext
+    ) -> DefaultsError {
         let kind = value.kind.prefix(1).lowercased() + value.kind.dropFirst()
+        let reason =
+            if let origin {
+                """
+                \((context.key ?? "").debugDescription) is \(kind) in \(origin.place), which can't be read as \
+                \(context.typeName). Correct it there.
+                """
+            } else {
+                """
+                \(value.kind) is stored under \(context.location), which can't be read as \(context.typeName). \
+                It was left unchanged. Another part of the program may use the same key.
+                """
+            }
         return DefaultsError(.typeMismatch, context, reason, faults: "it is \(kind)")
     }
 

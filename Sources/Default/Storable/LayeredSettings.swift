@@ -103,10 +103,25 @@ struct LayeredSettings {
             self.memory = memory
             return
         }
-        guard includesPartial else { return nil }
+        guard includesPartial, let memory = Self.memoryOfPart(type, in: store, forKey: key) else { return nil }
+        self.memory = memory
+    }
+
+    /// The layers of a type of which a part is stored, in a store whose sources say nothing about it now, such as a
+    /// file with a mistake; nil in other stores, and where a whole value or nothing is stored.
+    init?(ofPart type: any DefaultStorable.Type, in store: any DefaultsStore, forKey key: String?) {
+        guard store.sources != nil, let memory = Self.memoryOfPart(type, in: store, forKey: key) else { return nil }
+        (self.type, self.key, self.store, self.memory) = (type, key, store, memory)
+    }
+
+    private static func memoryOfPart(
+        _ type: any DefaultStorable.Type,
+        in store: any DefaultsStore,
+        forKey key: String?
+    ) -> Memory? {
         let identifiers = key.map { [$0] } ?? type.identifiers
-        guard Self.isPartial(under: identifiers, in: store) else { return nil }
-        memory = Memory(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
+        guard isPartial(under: identifiers, in: store) else { return nil }
+        return Memory(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
     }
 
     /// What is remembered of a type; nil where no source has anything under its names.

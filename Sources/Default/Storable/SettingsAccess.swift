@@ -359,7 +359,9 @@ extension SettingsAccess {
         let layers = layers?.haveSources == true ? layers : nil
         let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues && layers == nil
         if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
-        if let layers, !layers.countsAsWhole {
+        // A part stays one: the sources may say again what it lacks.
+        let ownKey = key == type.defaultIdentifier ? nil : key
+        if let layers = layers ?? LayeredSettings(ofPart: type, in: store, forKey: ownKey), !layers.countsAsWhole {
             return try SettingsWriting.run(for: [key]) { () throws(DefaultsError) in
                 try replaceValue(with: data, keeping: moved, in: layers)
             }

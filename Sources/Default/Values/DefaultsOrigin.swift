@@ -40,6 +40,9 @@ public struct DefaultsOrigin: Hashable, Sendable {
     public let url: URL?
 
     init(_ kind: Kind, name: String, url: URL? = nil) { (self.kind, self.name, self.url) = (kind, name, url) }
+
+    /// The source in a sentence.
+    var place: String { kind == .registered ? "what is registered" : name }
 }
 
 extension DefaultsOrigin: CustomStringConvertible {

@@ -62,8 +62,8 @@ extension JournalError: CustomStringConvertible {
             "\(path) was opened by the process that this one was forked from, and can't be used here. Open it again "
                 + "in this process, with an object of its own."
         case .readOnly(.refused(let code)):
-            "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). What is stored "
-                + "there can be read. " + SystemCalls.advice(for: code)
+            "Nothing can be written to \(path): \(SystemCalls.message(for: code)) (error \(code)). Reads still work. "
+                + SystemCalls.advice(for: code)
         case .readOnly(.otherUser(let owner)):
             "Nothing is written to \(path), which belongs to \(SystemCalls.name(ofUser: owner)). What is stored there "
                 + "can be read. To change it, run the program as that user."

@@ -287,6 +287,27 @@ struct LayeredSettingsTests {
         }
     }
 
+    @Test("that were stored in part stay a part while a source has a mistake or is missing")
+    func partialWithSilentSources() throws {
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            let vendor = source(["theme": "vendor", "station": "vendor"])
+            let layered = try FileDefaults(url: url, fallbacks: [vendor])
+            try Deck.update(in: layered) { $0.size = 5 }
+            let broken = directory.appending(path: "broken.json")
+            try Data(#"{"Player":{"theme":"vendor}}"#.utf8).write(to: broken)
+            for file in [broken, directory.appending(path: "missing.json")] {
+                try expectEvents(file == broken ? [.sourceUnusable] : []) {
+                    let silent = try FileDefaults(url: url, fallbacks: [.file(file)])
+                    try Deck.update(in: silent) { $0.size += 1 }
+                    #expect(silent.ownValue(forKey: "Player.partial") != nil)
+                }
+                #expect(Deck.read(from: layered)?.theme == "vendor")
+            }
+            #expect(Deck.read(from: layered) == Deck(theme: "vendor", size: 7, station: "vendor"))
+        }
+    }
+
     @Test("are re-read when another program stores a whole value with the part's bytes", arguments: [true, false])
     func sameBytes(updates: Bool) throws {
         try withTemporaryDirectory { directory in

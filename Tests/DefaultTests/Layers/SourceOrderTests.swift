@@ -84,6 +84,27 @@ struct SourceOrderTests {
         }
     }
 
+    @Test("are named by the error of a key whose value they have in another form", arguments: LayeredStoreKind.allCases)
+    func mismatches(kind: LayeredStoreKind) throws {
+        let wrong = ValuesSource.values(["volume": "loud"], name: "the vendor's values")
+        let sources: [(overrides: [any DefaultsSource], fallbacks: [any DefaultsSource], place: String)] = [
+            ([EnvironmentSource(prefix: "APP_", in: ["APP_VOLUME": "loud"])], [], "the environment (APP_…)"),
+            ([], [wrong], "the vendor's values"),
+        ]
+        for (overrides, fallbacks, place) in sources {
+            try kind.withStore(overrides: overrides, fallbacks: fallbacks) { store in
+                let error = expectError(.typeMismatch) { try Defaults(suite: store).load(.volume) }
+                let text = #""volume" is a string in \#(place), which can't be read as Double. Correct it there."#
+                #expect(error?.description.contains(text) == true, "\(String(describing: error))")
+            }
+        }
+        try kind.withStore { store in
+            try store.set("loud", forKey: "volume")
+            let error = expectError(.typeMismatch) { try Defaults(suite: store).load(.volume) }
+            #expect(error?.description.contains("A string is stored under \"volume\"") == true)
+        }
+    }
+
     @Test("don't count as stored in listings", arguments: LayeredStoreKind.allCases)
     func listings(kind: LayeredStoreKind) throws {
         try kind.withStore(overrides: [.values(["over": 1], name: "over")], fallbacks: [vendor]) { store in
