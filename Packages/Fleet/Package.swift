@@ -60,6 +60,15 @@ let package = Package(
             path: "Tests/FleetTestHelper"
         ),
         .executableTarget(
+            name: "FleetTrialProbe",
+            dependencies: [
+                "DefaultFleet",
+                .product(name: "Default", package: "Default"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "Tests/Trial/Probe"
+        ),
+        .executableTarget(
             name: "FleetFigures",
             dependencies: [
                 "DefaultFleet",

@@ -300,7 +300,7 @@ extension DefaultsError {
         return DefaultsError(.undecodable, context, reason, causedBy: error)
     }
 
-    /// For a value of another type than the one asked for, of an origin; nil for a stored value.
+    /// For a value of another type than the one asked for; `origin` is nil for a stored value.
     static func typeMismatch(
         found value: PropertyListValue,
         from origin: DefaultsOrigin? = nil,
