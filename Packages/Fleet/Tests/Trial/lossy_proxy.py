@@ -20,7 +20,10 @@ async def connect(reader, writer):
                     await asyncio.sleep(float(sys.argv[2]))
                 member_writer.write(data)
                 await member_writer.drain()
-            # What was sent takes effect even after the client has closed its connection.
+            # What was sent takes effect even after the client has closed its connection. But a member gives up a
+            # request that it has not carried out when its connection is closed.
+            if has_lost:
+                await asyncio.sleep(1)
             member_writer.write_eof()
 
         requests = asyncio.create_task(pass_requests())
