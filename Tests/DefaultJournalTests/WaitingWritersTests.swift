@@ -21,11 +21,14 @@ struct WaitingWritersTests {
         let probe = SystemCallProbe()
         let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
         let journal = try Journal.openUnregistered(directory.suite, options)
+        var number = 1
         try journal.set("a", "1")
-        journal.noteComparison()
-        journal.writer.hadLongTurn = false
-        probe.clear()
-        try journal.set("a", "2")
+        try journal.justCompared {
+            journal.writer.hadLongTurn = false
+            probe.clear()
+            number += 1
+            try journal.set("a", "\(number)")
+        }
         // If nothing is mapped, the look under the lock asks for the file's size.
         let expected: [SystemCall: Int] =
             directory.isMapped ? [.flock: 1, .pwrite: 1] : [.flock: 1, .pwrite: 1, .lseek: 1]

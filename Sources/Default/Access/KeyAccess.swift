@@ -301,6 +301,10 @@ extension KeyAccess {
         case .data: break
         default: DecodedValueCache.of(store).remove(key, of: Value.self)
         }
+        // Here, and not where it is thrown: values in other forms are read in spite of it.
+        if fault.code == .typeMismatch, let source = source(of: stored) {
+            fault = .typeMismatch(found: stored, from: source, context(Value.self))
+        }
         throw fault.about(translated ?? stored)
     }
 
@@ -425,7 +429,7 @@ extension KeyAccess {
         if case .data(let data) = stored, !(error is UnexpectedValue) {
             return .undecodable(error, byteCount: data.count, context(type))
         }
-        return .typeMismatch(found: stored, from: source(of: stored), context(type))
+        return .typeMismatch(found: stored, context(type))
     }
 
     /// Stores a value, or removes the stored value if the bridge encodes the new one as nil.

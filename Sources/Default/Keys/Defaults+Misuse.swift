@@ -54,9 +54,9 @@ extension Defaults.Key {
         *,
         unavailable,
         message: """
-            A key for this type needs a default: Key("name", default: value). Or make it a key for an optional. A dictionary \
-            has keys of type String, or Codable keys and values. For objects of any type, use Any instead of AnyObject or \
-            AnyHashable.
+            A key for this type needs a default: Key("name", default: value). Or make it a key for an optional. A \
+            dictionary has keys of type String, or Codable keys and values. For objects of any type, use Any instead \
+            of AnyObject or AnyHashable.
             """
     )
     @_disfavoredOverload

@@ -91,37 +91,25 @@ struct LayeredSettings {
     ///   - type: The type.
     ///   - store: The store.
     ///   - key: The key; nil for the type's own.
-    ///   - includesPartial: Whether stored bytes that are only a part count too, which costs look-ups in any store.
     init?(
         _ type: any DefaultStorable.Type,
         in store: any DefaultsStore,
-        forKey key: String?,
-        includesPartial: Bool = false
+        forKey key: String?
     ) {
-        (self.type, self.key, self.store) = (type, key, store)
-        if let memory = Self.memory(of: type, in: store, forKey: key) {
-            self.memory = memory
-            return
-        }
-        guard includesPartial, let memory = Self.memoryOfPart(type, in: store, forKey: key) else { return nil }
-        self.memory = memory
-    }
-
-    /// The layers of a type of which a part is stored, in a store whose sources say nothing about it now, such as a
-    /// file with a mistake; nil in other stores, and where a whole value or nothing is stored.
-    init?(ofPart type: any DefaultStorable.Type, in store: any DefaultsStore, forKey key: String?) {
-        guard store.sources != nil, let memory = Self.memoryOfPart(type, in: store, forKey: key) else { return nil }
+        guard let memory = Self.memory(of: type, in: store, forKey: key) else { return nil }
         (self.type, self.key, self.store, self.memory) = (type, key, store, memory)
     }
 
-    private static func memoryOfPart(
-        _ type: any DefaultStorable.Type,
-        in store: any DefaultsStore,
-        forKey key: String?
-    ) -> Memory? {
+    /// The layers of a type of which a part is stored, where no source speaks about it; nil where a whole value or
+    /// nothing is stored.
+    ///
+    /// This costs look-ups in any store.
+    init?(ofPart type: any DefaultStorable.Type, in store: any DefaultsStore, forKey key: String?) {
         let identifiers = key.map { [$0] } ?? type.identifiers
-        guard isPartial(under: identifiers, in: store) else { return nil }
-        return Memory(of: type, under: identifiers, in: SourceSnapshot(above: [], below: []), of: store)
+        guard Self.isPartial(under: identifiers, in: store) else { return nil }
+        let silence = SourceSnapshot(above: [], below: [])
+        let memory = Memory(of: type, under: identifiers, in: silence, of: store)
+        (self.type, self.key, self.store, self.memory) = (type, key, store, memory)
     }
 
     /// What is remembered of a type; nil where no source has anything under its names.

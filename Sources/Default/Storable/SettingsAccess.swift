@@ -238,7 +238,9 @@ struct StoredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
-        if let layers = LayeredSettings(type, in: store, forKey: key, includesPartial: true) {
+        if let layers = LayeredSettings(type, in: store, forKey: key)
+            ?? LayeredSettings(ofPart: type, in: store, forKey: key)
+        {
             return try layers.find()
         }
         return try find(type, in: store, forKey: key) { access throws(DefaultsError) in try access.readStored() }
@@ -296,7 +298,9 @@ struct StoredSettings {
         from store: any DefaultsStore,
         forKey key: String?
     ) throws(DefaultsError) -> StoredSettings? {
-        if let layers = LayeredSettings(type, in: store, forKey: key, includesPartial: true) {
+        if let layers = LayeredSettings(type, in: store, forKey: key)
+            ?? LayeredSettings(ofPart: type, in: store, forKey: key)
+        {
             let stored = try load(by: layers)
             // Not one that depends on another key, or on what an initializer says the next time.
             if let stored, stored.unreadableInFront == nil, stored.form.cause == .bytes {
@@ -359,14 +363,20 @@ extension SettingsAccess {
         let layers = layers?.haveSources == true ? layers : nil
         let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues && layers == nil
         if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
-        // A part stays one: the sources may say again what it lacks.
-        let ownKey = key == type.defaultIdentifier ? nil : key
-        if let layers = layers ?? LayeredSettings(ofPart: type, in: store, forKey: ownKey), !layers.countsAsWhole {
+        if let layers = layers ?? layersOfPart, !layers.countsAsWhole {
             return try SettingsWriting.run(for: [key]) { () throws(DefaultsError) in
                 try replaceValue(with: data, keeping: moved, in: layers)
             }
         }
         return try replaceValue(with: data, keeping: moved, in: layers, isSimple: isSimple)
+    }
+
+    /// The layers of a stored part in a store whose sources say nothing now, such as a file with a mistake.
+    ///
+    /// The part stays one, since they may say again what it lacks. In a store without sources, it becomes a whole value.
+    private var layersOfPart: LayeredSettings? {
+        guard store.sources != nil else { return nil }
+        return LayeredSettings(ofPart: type, in: store, forKey: key == type.defaultIdentifier ? nil : key)
     }
 
     private func replaceValue(

@@ -117,6 +117,16 @@ extension Journal {
         stateLock.unlock()
     }
 
+    /// Calls a body just after a comparison, again if it took so long that a write in it may have compared once more.
+    func justCompared<Result>(_ body: () throws -> Result) rethrows -> Result {
+        while true {
+            let start = Clock.monotonic()
+            noteComparison()
+            let result = try body()
+            if Clock.monotonic() &- start < Self.writersInterval { return result }
+        }
+    }
+
     /// Whether a read could start now, also one that has changes to apply, without waiting for a thread that changes or
     /// reads the entries, which may be the calling one.
     var canBeRead: Bool {

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from cases.credentials import seconds_until_current, seconds_until_healthy
+from cases.following import seconds_until_current, start_following
 from cluster import OPERATOR, Cluster, Host, Probe, different_copies, wait_until
 from trial import case
 
@@ -48,11 +48,7 @@ def lost_answer(trial):
 def lost_members(trial):
     """Each member in turn is stopped, unreachable for 16 hosts, and killed: how late changes are."""
     numbers = list(range(11, 27))
-    network = trial.network([1, 2, 3, OPERATOR, *numbers])
-    cluster = Cluster(network).start()
-    cluster.put("n", "1")
-    hosts = [Host(cluster, number) for number in numbers]
-    trial.require(len(seconds_until_healthy(hosts, 30)) == len(hosts), "Hosts do not start.")
+    network, cluster, hosts = start_following(trial, numbers)
 
     def signal_member(member, number):
         cluster.processes[member].send_signal(number)
@@ -98,11 +94,7 @@ def lost_members(trial):
 def unheard_member(trial):
     """What a member sends to 16 hosts gets lost, then what the leader sends to all but the operator."""
     numbers = list(range(11, 27))
-    network = trial.network([1, 2, 3, OPERATOR, *numbers])
-    cluster = Cluster(network).start()
-    cluster.put("n", "1")
-    hosts = [Host(cluster, number) for number in numbers]
-    trial.require(len(seconds_until_healthy(hosts, 30)) == len(hosts), "Hosts do not start.")
+    network, cluster, hosts = start_following(trial, numbers)
     late = []
     for member in cluster.members:
         for number in numbers:
@@ -170,10 +162,7 @@ def cut_one(network, members, hosts, generator):
 
 def run_cuts(trial, seconds):
     agents, writers = list(range(11, 17)), [21, 22, 23]
-    network = trial.network([1, 2, 3, OPERATOR, *agents, *writers])
-    cluster = Cluster(network).start()
-    hosts = [Host(cluster, number) for number in agents]
-    trial.require(len(seconds_until_healthy(hosts, 30)) == len(hosts), "Hosts do not start.")
+    network, cluster, hosts = start_following(trial, agents, writers)
     seed = int.from_bytes(os.urandom(4), "little")
     end = time.monotonic() + seconds
     copies, tallies, threads = [], [], []

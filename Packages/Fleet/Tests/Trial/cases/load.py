@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 
-from cases.credentials import seconds_until_current, seconds_until_healthy
+from cases.following import seconds_until_current, seconds_until_healthy, start_following
 from cluster import OPERATOR, PREFIX, Cluster, Host, Probe, different_copies, memory, processor_seconds, wait_until
 from trial import case
 
@@ -174,10 +174,7 @@ def many_kills(trial):
 def restarted_members(trial):
     """Members are restarted one after the other, as for an update: the watches of 30 hosts don't all go to one."""
     numbers = list(range(11, 41))
-    network = trial.network([1, 2, 3, OPERATOR, *numbers])
-    cluster = Cluster(network).start()
-    hosts = [Host(cluster, number) for number in numbers]
-    trial.require(len(seconds_until_healthy(hosts, 30)) == len(hosts), "Hosts do not start.")
+    network, cluster, hosts = start_following(trial, numbers)
 
     def watch_counts():
         return [cluster.watch_count(number) for number in cluster.members]
