@@ -255,17 +255,28 @@ struct RecoveryTests {
     @Test("Readers keep what they had while a suite of a later format is in the place of theirs")
     func replacedByNewerFormat() throws {
         let directory = TemporaryDirectory()
-        let journal = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        let reports = ReportCollector()
+        var options = reports.options
+        options.automaticMaintenance = false
+        let journal = try Journal.openUnregistered(directory.suite, options)
         try journal.set("key", "value")
-        try #require(rename(directory.suite, directory.path + "/own") == 0)
+        let (own, newer) = (directory.path + "/own", directory.path + "/newer")
+        try #require(rename(directory.suite, own) == 0)
         try suite(ofLaterFormat(sample.bytes), in: directory)
         journal.forgetComparison()
         #expect(journal["key"] == "value")
+        try #require(rename(directory.suite, newer) == 0 && rename(own, directory.suite) == 0)
+        journal.forgetComparison()
+        #expect(journal["key"] == "value")
+        // It has never given that suite up.
+        #expect(!reports.all.contains(.replaced(path: directory.suite)))
+
+        try #require(rename(directory.suite, own) == 0 && rename(newer, directory.suite) == 0)
+        journal.forgetComparison()
         #expect(throws: JournalError(.newerFormat(version: 9), path: directory.journal)) {
             try journal.set("key", "other")
         }
-        try #require(rename(directory.suite, directory.path + "/newer") == 0)
-        try #require(rename(directory.path + "/own", directory.suite) == 0)
+        try #require(rename(directory.suite, newer) == 0 && rename(own, directory.suite) == 0)
         journal.forgetComparison()
         try journal.set("new", "1")
         #expect(journal["key"] == "value" && journal["new"] == "1")

@@ -373,7 +373,7 @@ extension SettingsAccess {
 
     /// The layers of a stored part in a store whose sources say nothing now, such as a file with a mistake.
     ///
-    /// The part stays one, since they may say again what it lacks. In a store without sources, it becomes a whole value.
+    /// The part stays one, since they may say again what it lacks. In a store without sources, it becomes whole.
     private var layersOfPart: LayeredSettings? {
         guard store.sources != nil else { return nil }
         return LayeredSettings(ofPart: type, in: store, forKey: key == type.defaultIdentifier ? nil : key)
