@@ -69,7 +69,10 @@ struct JournalState: ~Copyable {
     }
 
     /// The word at the position, as it is in the file now; 0 if nothing was written there.
-    var wordAtEnd: UInt64 { word?.load() ?? wordBySize }
+    var wordAtEnd: UInt64 {
+        if let word { return word.load() }
+        return Self.wordBySize(of: file, at: position, calls: calls)
+    }
 
     /// Whether nothing was written behind the position, and no other file is about to replace this one.
     var isCaughtUp: Bool { wordAtEnd == 0 && successor == nil }
@@ -135,8 +138,9 @@ struct JournalState: ~Copyable {
 
     /// A look by the file's size, for which network file systems and FUSE ask their server.
     ///
-    /// The size also differs while a tail is in flight, and behind one that was cut short: then the file is read.
-    private var wordBySize: UInt64 {
+    /// The size also differs while a tail is in flight, and behind one that was cut short: then the file is read. No
+    /// property: the whole state would be copied at each look, to be passed to it.
+    private static func wordBySize(of file: JournalFile, at position: UInt64, calls: SystemCalls) -> UInt64 {
         do throws(JournalError) {
             return try calls.size(of: file.raw) == position ? 0 : .max
         } catch {

@@ -30,10 +30,10 @@ struct SuiteEntriesTests {
                             #expect(isHeld)
                         }
                     }
-                    let (made, isHeld) = (inserted.makeValue(for: key), inserted.holds(StoredValue(value), for: key))
+                    let (made, isHeld) = (inserted.made(for: key), inserted.holds(StoredValue(value), for: key))
                     #expect(made == StoredValue(value))
                     #expect(isHeld)
-                    for made in [made, replayed.makeValue(for: key)] {
+                    for made in [made, replayed.made(for: key)] {
                         #expect(made?.value?.binaryForm == value.binaryForm)
                     }
                 }
@@ -66,7 +66,7 @@ struct SuiteEntriesTests {
         var table = EntryTable(freeForm: SuiteState.free)
         for bytes: [UInt8] in [[PropertyListValue.Tag.string.rawValue, 0xFF], [200, 1], []] {
             table.set(Data(bytes), for: key)
-            let stored = table.makeValue(for: key)
+            let stored = table.made(for: key)
             #expect(stored == .encoded(Data(bytes)))
             #expect(stored?.value == nil)
         }
@@ -106,6 +106,11 @@ struct SuiteEntriesTests {
 extension EntryTable {
     fileprivate mutating func set(_ bytes: Data, for key: StoreKey) {
         key.withUTF8 { key in bytes.withUnsafeBytes { apply(.set(key: UnsafeRawBufferPointer(key), value: $0)) } }
+    }
+
+    /// The value for a key, in the form that is kept for reads.
+    fileprivate func made(for key: StoreKey) -> StoredValue? {
+        key.withUTF8 { entry(UnsafeRawBufferPointer($0))?.makeValue() }
     }
 }
 

@@ -23,21 +23,26 @@ extension OpenSuite {
             return change?.value
         }
         let token = journal.beginReading()
-        let reading = journal.entries.read(key)
+        let reading = entry(for: key)?.reading
         journal.endReading(token)
         let value: PropertyListValue?
-        switch reading {
-        case .value(let stored): value = stored.value
-        case .number(let number): value = number
+        switch consume reading {
+        case .value(let found): value = found
+        case .encoded(let bytes): value = PropertyListValue(binaryForm: bytes)
         case .none: value = nil
         case .unmade:
             journal.lockForReading()
-            let stored = journal.entries.makeValue(for: key)
+            let stored = entry(for: key)?.makeValue()
             journal.unlockForReading()
             value = stored?.value
         }
         notifyChanges()
         return value
+    }
+
+    /// The entry under a key, for as long as the journal allows; see ``Journal/entry(_:)``.
+    private func entry(for key: StoreKey) -> EntryTable.Entry? {
+        key.withUTF8 { journal.entry(UnsafeRawBufferPointer($0)) }
     }
 
     /// All stored values, including changes by this thread's transaction.

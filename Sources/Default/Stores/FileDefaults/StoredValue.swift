@@ -91,43 +91,41 @@ extension EntryTable {
         }
         return isSame
     }
-
-    /// The outcome of a look-up that changes nothing.
-    enum Reading {
-        case value(StoredValue)
-        /// A number, a Boolean or a date, of which nothing but its bytes is kept.
-        case number(PropertyListValue)
-        case none
-        /// The value hasn't been read yet: ``makeValue(for:)`` makes it.
-        case unmade
-    }
-
-    /// The value for a key; any number of threads may call this at once.
-    func read(_ key: StoreKey) -> Reading {
-        key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return .none }
-            if let form = entry.readForm { return .value(form.pointee) }
-            return PropertyListValue(number: entry.value).map { .number($0) } ?? .unmade
-        }
-    }
-
-    /// The value for a key; called while no other thread reads.
-    func makeValue(for key: StoreKey) -> StoredValue? {
-        key.withUTF8 { utf8 in
-            guard let entry = entry(UnsafeRawBufferPointer(utf8)) else { return nil }
-            if let form = entry.readForm { return form.pointee }
-            let form = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
-            form.initialize(to: StoredValue(entry.value))
-            entry.form = UnsafeMutableRawPointer(form)
-            return form.pointee
-        }
-    }
 }
 
 extension EntryTable.Entry {
     /// The key; nil if it is the library's own: no caller's key begins with NUL.
     var storeKey: StoreKey? {
         key.first == 0 ? nil : StoreKey(unchecked: String(decoding: key, as: UTF8.self))
+    }
+
+    /// The outcome of a read that changes nothing.
+    enum Reading {
+        case value(PropertyListValue)
+        /// The binary form of a value that isn't decoded while others wait for the lock.
+        case encoded(Data)
+        /// The value hasn't been read yet: ``makeValue()`` makes it.
+        case unmade
+    }
+
+    /// The value; any number of threads may call this at once.
+    var reading: Reading {
+        switch readForm?.pointee {
+        case .data(let data): .value(.data(data))
+        case .string(let string): .value(.string(string))
+        case .encoded(let bytes): .encoded(bytes)
+        // Of a number, a Boolean or a date nothing but its bytes is kept.
+        case nil: PropertyListValue(number: value).map { .value($0) } ?? .unmade
+        }
+    }
+
+    /// The value, in a form that is kept; called while no other thread reads.
+    func makeValue() -> StoredValue {
+        if let form = readForm { return form.pointee }
+        let made = UnsafeMutablePointer<StoredValue>.allocate(capacity: 1)
+        made.initialize(to: StoredValue(value))
+        form = UnsafeMutableRawPointer(made)
+        return made.pointee
     }
 
     /// The value, made now if it hasn't been read.
