@@ -20,7 +20,8 @@ internal import Foundation
 struct DecodedValueCache: Sendable {
     private static let ofProcess = PerProcess { SharedLocked(Table()) }
 
-    private let table: SharedLocked<Table>
+    /// The table of a cache of its own; nil for the process's, which threads that read at once use without counting.
+    private let own: SharedLocked<Table>?
     /// The store that the entries are about.
     private let store: UInt
 
@@ -32,15 +33,20 @@ struct DecodedValueCache: Sendable {
     /// An empty cache for one store.
     init() { self.init(SharedLocked(Table()), of: 0) }
 
-    private init(_ table: SharedLocked<Table>, of store: UInt) { (self.table, self.store) = (table, store) }
+    private init(_ own: SharedLocked<Table>?, of store: UInt) { (self.own, self.store) = (own, store) }
 
     /// The process's cache for a store.
     static func of(_ store: any DefaultsStore) -> DecodedValueCache {
         let store = identity(of: store)
         #if DEBUG
-        if let ofTest { return DecodedValueCache(ofTest.table, of: store) }
+        if let ofTest { return DecodedValueCache(ofTest.own, of: store) }
         #endif
-        return DecodedValueCache(ofProcess.current, of: store)
+        return DecodedValueCache(nil, of: store)
+    }
+
+    private func withTable<Result>(_ body: (borrowing SharedLocked<Table>) -> Result) -> Result {
+        if let own { return body(own) }
+        return Self.ofProcess.withCurrent { body($0.state) }
     }
 
     /// A number for a store: the address of an object, or a part of a value.
@@ -286,8 +292,10 @@ struct DecodedValueCache: Sendable {
     /// Removes the entry for a key, to free its memory.
     func remove(_ key: String, of type: Any.Type) {
         let key = EntryKey(key, type, in: store)
-        if table.read({ $0.entry(for: key) != nil }) {
-            table.withLock { $0.remove(key) }
+        withTable { table in
+            if table.read({ $0.entry(for: key) != nil }) {
+                table.withLock { $0.remove(key) }
+            }
         }
     }
 
@@ -344,13 +352,10 @@ struct DecodedValueCache: Sendable {
     }
 
     private func entry(of data: Data, forKey key: EntryKey) -> Entry? {
-        table.read { table in
-            guard let entry = table.entry(for: key),
-                haveSameRepresentation(entry.bytes, data) || entry.bytes.isSame(as: data)
-            else { return nil }
-            return entry
-        }
+        let entry = withTable { table in table.read { $0.entry(for: key) } }
+        guard let entry, haveSameRepresentation(entry.bytes, data) || entry.bytes.isSame(as: data) else { return nil }
+        return entry
     }
 
-    private func set(_ entry: Entry) { table.withLock { $0.insert(entry) } }
+    private func set(_ entry: Entry) { withTable { table in table.withLock { $0.insert(entry) } } }
 }

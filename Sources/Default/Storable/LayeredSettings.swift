@@ -118,7 +118,7 @@ struct LayeredSettings {
         in store: any DefaultsStore,
         forKey key: String?
     ) -> Memory? {
-        guard let sources = store.sources, !sources.isSilent else { return nil }
+        guard !DefaultsSources.areSilent(in: store), let sources = store.sources else { return nil }
         let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key)
         let known = sources.withSnapshot { snapshot in snapshot.remembered?.read { $0[id] } }
         if known === Silence.shared { return nil }

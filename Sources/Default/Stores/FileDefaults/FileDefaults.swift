@@ -66,6 +66,14 @@ public final class FileDefaults: Sendable {
         }
     }
 
+    /// Whether no source says anything now; see ``DefaultsSources/areSilent(in:)``.
+    var hasSilentSources: Bool {
+        switch borrowedSources {
+        case .some(let sources): sources.object.isSilent
+        case .none: true
+        }
+    }
+
     /// The same, for reads.
     private let borrowedSources: Borrowed<DefaultsSources>?
 

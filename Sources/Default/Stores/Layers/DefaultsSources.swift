@@ -204,6 +204,17 @@ extension DefaultsSources {
         }
     }
 
+    /// Whether a store has no source that says anything now.
+    ///
+    /// Neither the store's reference nor that to the sources is copied: threads that read at once would share their
+    /// counts.
+    static func areSilent<Store: DefaultsStore>(in store: Store) -> Bool {
+        guard Store.self == FileDefaults.self else { return store.sources?.isSilent ?? true }
+        return withUnsafePointer(to: store) { store in
+            store.withMemoryRebound(to: Borrowed<FileDefaults>.self, capacity: 1) { $0.pointee.object.hasSilentSources }
+        }
+    }
+
     /// Whether a source hides what is stored under a key.
     func hidesOwnValue(forKey key: String) -> Bool {
         !isSilent && states.current.valueAbove(StoreKey(unchecked: key)) != nil
