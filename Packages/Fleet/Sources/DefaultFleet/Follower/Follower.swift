@@ -134,6 +134,7 @@ final class Follower: Sendable {
         case .sendHeartbeat(let member, let copy, let last, let limit, let connection):
             sendHeartbeat(watching: member, copy: copy, after: last, within: limit, connection: connection)
         case .learnMembers(let member, let connection): learnMembers(from: member, connection: connection)
+        case .chooseMember(let connection): chooseMember(connection: connection)
         case .inspect(let connection): inspect(connection: connection)
         case .confirm(let heartbeat):
             return outcome { () throws(Disconnection) in
@@ -275,6 +276,15 @@ final class Follower: Sendable {
             let found = try? context.client.learnMembers(from: member, until: Deadline(after: context.timing.grace))
             if let addresses = found ?? nil {
                 post(.members(addresses.map(\.absoluteString).sorted()), connection: connection)
+            }
+        }
+    }
+
+    private func chooseMember(connection: Int) {
+        memberLists.async { [self] in
+            let limit = Deadline(after: context.timing.grace)
+            if let member = context.client.chooseMember(askingFor: context.keys.store, until: limit) {
+                post(.memberChosen(member), connection: connection)
             }
         }
     }

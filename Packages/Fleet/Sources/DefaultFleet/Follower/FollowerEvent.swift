@@ -47,6 +47,8 @@ enum WatchNews: Sendable {
     case memberSilent
     /// The addresses of the cluster's members.
     case members([String])
+    /// A member chosen at random, which answers, is asked first from now on; it may be the watched one.
+    case memberChosen(Int)
     /// All of the replica was looked at; unknown where it was changed meanwhile.
     case inspected(isIntact: Bool?, took: Duration)
 }
@@ -61,6 +63,7 @@ enum FollowerAction: Sendable {
     case closeWatch
     case sendHeartbeat(member: Int, copy: ReplicaState, last: Heartbeat, limit: Duration, connection: Int)
     case learnMembers(member: Int, connection: Int)
+    case chooseMember(connection: Int)
     case inspect(connection: Int)
     /// Records that the replica has what a heartbeat has found.
     case confirm(Heartbeat)
@@ -81,6 +84,8 @@ enum Disconnection: Error, Hashable {
     /// Nothing has arrived for a time, and something is missing.
     case stalled
     case memberSilent
+    /// Another member was chosen, so that members have about as many watches each.
+    case moved
     case replicaDamaged
     /// This user may not read the suite, or is not known.
     case refused(String)

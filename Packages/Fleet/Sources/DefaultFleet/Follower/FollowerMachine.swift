@@ -38,7 +38,7 @@ struct FollowerMachine: Sendable {
         switch state {
         case .standby(let standby): standby.wakeUp
         case .connecting, .stopped: nil
-        case .watching(let watching): watching.wakeUp
+        case .watching(let watching): course.nextMove.map { min($0, watching.wakeUp) } ?? watching.wakeUp
         case .pausing(let pausing): pausing.end
         }
     }
@@ -74,6 +74,10 @@ struct Course: Sendable {
     private(set) var connection = 0
     /// Whether all of the suite has to be listed.
     private(set) var needsListing = false
+    /// When to move to a member chosen at random; nil while no member had to be left.
+    ///
+    /// All hosts of a member that is restarted go to the same other one. Without this they would stay there.
+    private(set) var nextMove: ContinuousClock.Instant?
     /// Connections in a row that ended since nothing came.
     private var stalls = 0
     private var pauses: Backoff
@@ -101,6 +105,18 @@ struct Course: Sendable {
 
     mutating func noteLatency(_ latest: Duration) {
         latency = latency == .zero ? latest : latency * 0.75 + latest * 0.25
+    }
+
+    /// Whether it is time to choose a member; if the chosen one doesn't answer, it is time again later.
+    mutating func isTimeToMove(at now: ContinuousClock.Instant) -> Bool {
+        guard let nextMove, nextMove <= now else { return false }
+        self.nextMove = now + timing.moveInterval
+        return true
+    }
+
+    /// Notes that a member that answers was chosen.
+    mutating func noteMove() {
+        nextMove = nil
     }
 
     /// Begins a connection.
@@ -144,6 +160,7 @@ struct Course: Sendable {
             stalls += 1
             needsListing = needsListing || stalls > 1
         case .streamEnded, .memberSilent: isMemberAvoided = true
+        case .moved: break
         case .tokenRefused(let refusal):
             actions.append(.discardToken(refusal))
             pause = timing.authenticationJitter * moment.chance
@@ -152,6 +169,7 @@ struct Course: Sendable {
         }
         if isMemberAvoided, let member {
             actions.append(.avoid(member: member))
+            nextMove = moment.now + timing.moveInterval * moment.chance
         }
         let end = moment.now + (pause ?? pauses.pause(chance: moment.chance))
         return FollowerMachine.Step(state: .pausing(Pausing(end: end)), actions: actions)

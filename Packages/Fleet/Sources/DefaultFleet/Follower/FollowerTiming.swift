@@ -6,6 +6,8 @@ struct FollowerTiming: Sendable {
     var heartbeatInterval = Duration.seconds(15)
     /// Between two questions where the cluster's members are.
     var membershipInterval = Duration.seconds(60)
+    /// How long at most, by chance, until a follower that had to leave a member moves to one chosen at random.
+    var moveInterval = Duration.seconds(300)
     /// How long a member may take to deliver what another one has, or to answer a heartbeat; longer over a link on
     /// which heartbeats take long.
     var grace = Duration.seconds(2)

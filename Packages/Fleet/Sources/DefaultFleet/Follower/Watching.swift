@@ -117,6 +117,9 @@ struct Watching: Sendable {
             // A link that is full of changes may delay the answer.
             return now - lastPiece < course.grace ? nil : .memberSilent
         case .members: break
+        case .memberChosen(let chosen):
+            course.noteMove()
+            return chosen == member ? nil : .moved
         case .inspected(false?, took: _): return .replicaDamaged
         case .inspected(true?, let duration):
             // It takes a hundredth of a processor at most, however large the suite is.
@@ -149,6 +152,9 @@ struct Watching: Sendable {
         if nextLearning <= moment.now {
             next.nextLearning = moment.now + course.timing.membershipInterval
             actions.append(.learnMembers(member: member, connection: connection))
+        }
+        if course.isTimeToMove(at: moment.now) {
+            actions.append(.chooseMember(connection: connection))
         }
         if let nextInspection, nextInspection <= moment.now {
             next.nextInspection = nil

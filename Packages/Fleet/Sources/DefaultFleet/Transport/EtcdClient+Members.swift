@@ -38,6 +38,21 @@ extension EtcdClient {
         _ = preferred.compareExchange(expected: member, desired: next, ordering: .relaxed)
     }
 
+    /// Asks a member chosen at random first from now on, if it answers for the cluster.
+    ///
+    /// Members have to agree on the answer, so one that can't reach the others is not chosen.
+    ///
+    /// - Returns: The member; nil if it doesn't answer in time.
+    func chooseMember(askingFor key: Data, until deadline: Deadline) -> Int? {
+        var generator = SystemRandomNumberGenerator()
+        guard let member = roster.withLock({ $0.randomMember(using: &generator) }) else { return nil }
+        let request = EtcdCoding.encode(RangeRequest(key: key, keysOnly: true))
+        let answer: RangeResponse? = try? attempt("v3/kv/range", request, member: member, until: deadline)
+        guard answer != nil else { return nil }
+        preferred.store(member, ordering: .relaxed)
+        return member
+    }
+
     /// Uses the addresses that the host remembers.
     func recall() {
         guard let memory = remembered(), !memory.addresses.isEmpty else { return }

@@ -62,6 +62,11 @@ struct Roster: Sendable {
         return ring.first { entries[$0].isInUse && !isStray($0) } ?? ring[0]
     }
 
+    /// One of the members that may be of the cluster, each as likely as the others.
+    func randomMember(using generator: inout some RandomNumberGenerator) -> Int? {
+        entries.indices.filter { entries[$0].isInUse && !isStray($0) }.randomElement(using: &generator)
+    }
+
     // MARK: Which cluster is meant
 
     /// Forgets which clusters members belong to, before all are asked again.

@@ -113,6 +113,11 @@ private struct World {
             }
         case .learnMembers(_, let connection):
             answer(.watch(.members(chance(0.1) ? ["a", "b"] : []), connection: connection))
+        case .chooseMember(let connection):
+            #expect(connection == openConnection, "It leaves a connection that has ended.")
+            if !chance(troubles * 0.3) {
+                answer(.watch(.memberChosen(Int.random(in: 0..<3, using: &generator)), connection: connection))
+            }
         case .inspect(let connection):
             let isIntact: Bool? = chance(troubles * 0.1) ? (chance(0.5) ? false : nil) : true
             answer(.watch(.inspected(isIntact: isIntact, took: .milliseconds(3)), connection: connection))
@@ -278,6 +283,102 @@ struct FollowerMachineTests {
             _ = machine.handle(.watch(.begun, connection: connection), at: Moment(now: time, chance: 1))
         }
         #expect(listings == [false, true])
+    }
+
+    /// A host of many, and the member that it asks first.
+    private struct Host {
+        var machine: FollowerMachine
+        var preferred: Int
+
+        /// Handles events, and what follows from them immediately, until there is nothing more to do.
+        mutating func handle(
+            _ first: FollowerEvent,
+            at now: ContinuousClock.Instant,
+            _ roster: Roster,
+            _ generator: inout SeededGenerator
+        ) {
+            var events = [first][...]
+            while let event = events.popFirst() {
+                let moment = Moment(now: now, chance: .random(in: 0...1, using: &generator))
+                for action in machine.handle(event, at: moment) {
+                    switch action {
+                    case .acquireLock: events.append(.lock(isAcquired: true))
+                    case .prepare:
+                        let found = StoreStatus(revision: 5, identity: Data(), newestChange: 5, keyCount: 0, pulse: 0)
+                        let copy = ReplicaState(revision: 5, identity: Data())
+                        let preparation = Preparation(found: found, asked: now, member: preferred, copy: copy)
+                        events.append(.prepared(preparation))
+                    case .openWatch(_, _, let connection): events.append(.watch(.begun, connection: connection))
+                    case .sendHeartbeat(_, _, _, _, let connection):
+                        let heartbeat = Heartbeat(
+                            target: .revision(5),
+                            asOf: now,
+                            sent: now,
+                            pulse: 0,
+                            clusterRevision: 5
+                        )
+                        events.append(.watch(.heartbeat(heartbeat), connection: connection))
+                    case .inspect(let connection):
+                        events.append(.watch(.inspected(isIntact: true, took: .zero), connection: connection))
+                    case .avoid(let member): preferred = roster.member(after: member)
+                    case .chooseMember(let connection):
+                        guard let member = roster.randomMember(using: &generator) else { continue }
+                        preferred = member
+                        events.append(.watch(.memberChosen(member), connection: connection))
+                    default: break
+                    }
+                }
+            }
+        }
+
+        var watched: Int? {
+            if case .watching(let watching) = machine.state { watching.member } else { nil }
+        }
+    }
+
+    @Test("watches of all members within minutes after they were restarted one after the other, not all of one")
+    func restartedMembers() {
+        var generator = SeededGenerator(state: Self.seed)
+        let roster = Roster(endpoints: (1...3).map { URL(filePath: "/member\($0)") })
+        var now = Self.start
+        var hosts = (0..<300).map { number in
+            let machine = FollowerMachine(timing: FollowerTiming(), hasUser: false, at: now)
+            return Host(machine: machine, preferred: number % 3)
+        }
+        // How many hosts connect in each second.
+        var connections: [Int] = []
+        func pass(seconds: Int) {
+            for _ in 0..<seconds {
+                let before = hosts.map(\.machine.course.connection).reduce(0, +)
+                now += .seconds(1)
+                for index in hosts.indices {
+                    hosts[index].handle(.time, at: now, roster, &generator)
+                }
+                connections.append(hosts.map(\.machine.course.connection).reduce(0, +) - before)
+            }
+        }
+        func counts() -> [Int] {
+            (0..<3).map { member in hosts.count { $0.watched == member } }
+        }
+        pass(seconds: 2)
+        #expect(counts() == [100, 100, 100])
+        for member in 0..<3 {
+            for index in hosts.indices where hosts[index].watched == member {
+                let connection = hosts[index].machine.course.connection
+                let end = FollowerEvent.watch(.ended(.streamEnded("restarted")), connection: connection)
+                hosts[index].handle(end, at: now, roster, &generator)
+            }
+            pass(seconds: 2)
+        }
+        #expect(counts().max() ?? 0 > 250, "All are at one member for now.")
+        connections = []
+        pass(seconds: 310)
+        #expect(counts().allSatisfy { (50...150).contains($0) }, "seed \(Self.seed): \(counts())")
+        #expect(connections.max() ?? 0 < 20, "seed \(Self.seed): they move together: \(connections)")
+        // Who has moved stays.
+        connections = []
+        pass(seconds: 1_000)
+        #expect(connections.allSatisfy { $0 == 0 }, "seed \(Self.seed)")
     }
 
     @Test("asks again a second after a heartbeat was lost, and waits longer over a link on which all takes longer")

@@ -96,17 +96,20 @@ def hour(trial):
     seconds_until_healthy(hosts, 60)
     writer = start_writer(cluster, minutes * 60, 50, 1_000)
     time.sleep(min(300, minutes * 15))
+    used = sum(processor_seconds(host.process) for host in hosts)
     early = max(host.memory() for host in hosts), max(host.descriptors() for host in hosts)
     while writer.poll() is None:
         time.sleep(5)
     late = max(host.memory() for host in hosts), max(host.descriptors() for host in hosts)
+    used = (sum(processor_seconds(host.process) for host in hosts) - used) / len(hosts)
     different = different_copies(cluster, hosts)[1]
-    stored = json.loads(writer.communicate()[0])["stored"]
+    written = json.loads(writer.communicate()[0])
     trial.figure(
-        f"{stored} changes in {minutes} minutes: at first an agent has {early[0]} MB and {early[1]} descriptors, "
-        f"at the end {late[0]} MB and {late[1]}; the members have "
-        f"{[memory(process) for process in cluster.processes.values()]} MB"
+        f"{written['stored']} changes in {minutes} minutes, {written['failed']} failed: after five minutes an agent "
+        f"has {early[0]} MB and {early[1]} descriptors, at the end {late[0]} MB and {late[1]}; it takes {used:.0f} s "
+        f"of a processor; the members have {[memory(process) for process in cluster.processes.values()]} MB"
     )
+    trial.require(written["failed"] == 0, "Changes were refused.")
     trial.require(not different, f"The copies of {different} are different.")
     trial.require(late[0] <= early[0] * 1.3 and late[1] <= early[1] + 4, "Memory or descriptors grow.")
 
@@ -172,7 +175,7 @@ def many_kills(trial):
 
 @case(is_short=False)
 def restarted_members(trial):
-    """Members are restarted one after the other, as for an update: the watches of 30 hosts don't all go to one."""
+    """Members are restarted one after the other, as for an update: 30 hosts watch all three within six minutes."""
     numbers = list(range(11, 41))
     network, cluster, hosts = start_following(trial, numbers)
 
@@ -188,12 +191,14 @@ def restarted_members(trial):
         counts.append(watch_counts())
     delays = seconds_until_current(trial, cluster, hosts, 30)
     trial.require(None not in delays, "A change does not arrive.")
-    time.sleep(60)
+    time.sleep(320)
     counts.append(watch_counts())
+    reconnections = sum(host.metric("reconnections_total") for host in hosts)
     trial.figure(
-        f"watches of members before, after each restart, and a minute later: {counts}; a change takes {max(delays)} s"
+        f"watches of members before, after each restart, and 320 s later: {counts}, after {reconnections:.0f} "
+        f"reconnections; a change takes {max(delays)} s"
     )
-    # It failed when it was written: a host goes to the next endpoint, which is the same for all hosts, and stays there.
+    # Each moves to a member chosen at random: more than 20 of 30 at one come once in 7,000 runs.
     trial.require(max(counts[-1]) <= 20, f"Of 30 hosts {max(counts[-1])} watch one member.")
 
 
