@@ -144,22 +144,33 @@ class Certificates:
             *"openssl req -x509 -newkey rsa:2048 -nodes -days 30 -subj /CN=authority -keyout".split(),
             f"{folder}/authority.key", "-out", self.authority,
         )  # fmt: skip
+        # `openssl x509` knows whole days only, this knows seconds.
+        with open(f"{folder}/authority.conf", "w") as file:
+            file.write("[ca]\ndefault_ca=a\n[a]\nnew_certs_dir=" + folder + "\ndatabase=" + folder + "/index\n")
+            file.write("rand_serial=yes\nunique_subject=no\ndefault_md=sha256\npolicy=p\n[p]\n")
+            file.write("organizationName=optional\n")
+        open(f"{folder}/index", "w").close()
 
-    def issue(self, name, subject, addresses=()):
-        """The paths of a certificate and its private key."""
+    def issue(self, name, subject, addresses=(), seconds=9 * 86_400):
+        """The paths of a certificate and its private key, which replace those with the same name."""
         path = f"{self.folder}/{name}"
+        end = time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + seconds))
         with open(f"{path}.extensions", "w") as file:
             file.write("extendedKeyUsage=serverAuth,clientAuth\n")
             if addresses:
                 file.write("subjectAltName=" + ",".join(f"IP:{address}" for address in addresses) + "\n")
         shell(
-            *"openssl req -newkey rsa:2048 -nodes -keyout".split(), f"{path}.key", "-out", f"{path}.csr",
+            *"openssl req -newkey rsa:2048 -nodes -keyout".split(), f"{path}.key.new", "-out", f"{path}.csr",
             "-subj", subject,
         )  # fmt: skip
         shell(
-            *"openssl x509 -req -days 9 -CAcreateserial -in".split(), f"{path}.csr", "-CA", self.authority,
-            "-CAkey", f"{self.folder}/authority.key", "-extfile", f"{path}.extensions", "-out", f"{path}.pem",
+            *"openssl ca -batch -notext -config".split(), f"{self.folder}/authority.conf", "-in", f"{path}.csr",
+            "-cert", self.authority, "-keyfile", f"{self.folder}/authority.key",
+            "-startdate", "20200101000000Z", "-enddate", end,
+            "-extfile", f"{path}.extensions", "-out", f"{path}.pem.new",
         )  # fmt: skip
+        os.replace(f"{path}.key.new", f"{path}.key")
+        os.replace(f"{path}.pem.new", f"{path}.pem")
         return f"{path}.pem", f"{path}.key"
 
 
@@ -311,6 +322,10 @@ class Host:
         self.process.send_signal(number)
         self.process.wait()
 
+    @property
+    def is_running(self):
+        return self.process is not None and self.process.poll() is None
+
     def call(self, *arguments):
         """Runs a command of the agent."""
         agent = f"{self.network.binaries}/fleet-agent"
@@ -343,12 +358,19 @@ class Host:
                 return float(line.rpartition(" ")[2])
         return 0.0
 
-    def check(self):
+    def trouble(self):
+        """The cause that the agent states; None if all is well."""
+        for line in self.ask("/metrics")[1].splitlines():
+            if line.startswith("default_fleet_trouble{") and line.endswith("} 1"):
+                return line.partition('cause="')[2].partition('"')[0]
+        return None
+
+    def check(self, *arguments):
         """The exit code of a check, and what it prints."""
         agent = f"{self.network.binaries}/fleet-agent"
         result = self.network.call(
             self.number, agent, "--check", "--suite", SUITE, "--endpoints", self.cluster.endpoints,
-            "--replicas", self.folder,
+            "--replicas", self.folder, *arguments,
         )  # fmt: skip
         return result.returncode, (result.stdout + result.stderr).strip()
 

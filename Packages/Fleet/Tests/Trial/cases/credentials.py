@@ -1,10 +1,11 @@
 """Cases about users, passwords, tokens and certificates."""
 
+import re
 import signal
 import time
 
-from cases.following import seconds_until_current, seconds_until_healthy
-from cluster import OPERATOR, Certificates, Cluster, Host, Probe, shell, wait_until
+from cases.following import seconds_until_current, seconds_until_healthy, start_following
+from cluster import OPERATOR, SUITE, Certificates, Cluster, Host, Probe, different_copies, shell, wait_until
 from trial import case
 
 
@@ -58,6 +59,127 @@ def authentication(trial):
 def authentication_with_certificates(trial):
     """The same, with members that ask for certificates."""
     change_authentication(trial, asks_for_certificates=True)
+
+
+# What a check prints when all is well.
+CONFIRMED = re.compile(r"^Revision \d+, confirmed \d+ seconds ago\.$")
+
+
+def is_confirmed(check):
+    return check[0] == 0 and CONFIRMED.search(check[1]) is not None
+
+
+@case(is_short=True)
+def certificates(trial):
+    """Certificates of a host, then of all members, expire and are replaced in their files, without a restart."""
+    network = trial.network([1, 2, 3, OPERATOR, 11, 12])
+    authority = Certificates(network.folder)
+    cluster = Cluster(network, certificates=authority, asks_for_certificates=True).start()
+    cluster.put("n", "1")
+    expiring, lasting = hosts = [Host(cluster, number) for number in (11, 12)]
+    certificate, key = authority.issue("expiring", "/O=shop", seconds=20)
+    expiry = time.monotonic() + 20
+    expiring.options = ["--endpoints", cluster.endpoints, "--trust-roots", authority.authority]
+    expiring.options += ["--certificate", certificate, "--private-key", key]
+    trial.require(len(seconds_until_healthy(hosts, 15)) == 2, "Hosts do not start.")
+
+    def restart_members():
+        """Ends all connections, which were made with what was valid then."""
+        for number in cluster.members:
+            cluster.processes[number].kill()
+            cluster.processes[number].wait()
+        for number in cluster.members:
+            cluster.start_member(number)
+
+    def is_explained(host, text):
+        """Whether a check says that the copy is not confirmed for more than a second, and why."""
+        code, output = host.check("--maximum-age", "1")
+        return code == 2 and text in output and host.trouble() == "certificate"
+
+    def explain(host, text):
+        seconds = wait_until(lambda: is_explained(host, text), 15, 0.5)
+        trial.require(seconds is not None, f"A check ends with {host.check('--maximum-age', '1')}.")
+        return seconds
+
+    def go_on(hosts, start):
+        """The seconds until a change is on hosts, and those from a moment until a check has nothing to say of them."""
+        following = seconds_until_current(trial, cluster, hosts, 30)
+        trial.require(None not in following, "A change does not arrive.")
+        for host in hosts:
+            well = wait_until(lambda: host.trouble() is None and is_confirmed(host.check("--maximum-age", "20")), 30)
+            trial.require(well is not None, f"A check ends with {host.check()}.")
+        return max(following), round(time.monotonic() - start, 1)
+
+    time.sleep(max(0, expiry + 1 - time.monotonic()))
+    trial.require(None not in seconds_until_current(trial, cluster, hosts, 5), "An open connection does not go on.")
+    start = time.monotonic()
+    restart_members()
+    explained = explain(expiring, "A member has refused this program's certificate, which may have expired")
+    go_on([lasting], start)
+    for number in range(50):
+        cluster.put(f"missed{number}", str(number))
+    start = time.monotonic()
+    authority.issue("expiring", "/O=shop")
+    following, own = go_on(hosts, start)
+    trial.figure(
+        f"a host's certificate expired: a check explains it after {explained} s; replaced, a change arrives after "
+        f"{following} s, and all is well after {own} s"
+    )
+
+    addresses = [f"10.77.0.{number}" for number in cluster.members]
+    authority.issue("member", "/O=etcd", addresses, seconds=-1)
+    restart_members()
+    explained = max(explain(host, "A member's certificate is not valid") for host in hosts)
+    start = time.monotonic()
+    authority.issue("member", "/O=etcd", addresses)
+    following, members = go_on(hosts, start)
+    trial.figure(
+        f"the members' expired: explained after {explained} s; replaced, a change arrives after {following} s, "
+        f"and all is well after {members} s"
+    )
+    trial.require(own <= 15 and members <= 15, "A certificate that was replaced is used after more than 15 s.")
+    trial.require(not different_copies(cluster, hosts)[1], "A copy is different.")
+
+
+@case(is_short=True)
+def checks(trial):
+    """`fleet-agent --check` ends with 0, 2 and 3 as documented, and states the cause of what is done to a host."""
+    network, cluster, [host] = start_following(trial, [11])
+    cluster.enable_authentication()
+    host.stop()
+    host = Host(cluster, 11, user="reader").start()
+    strict = ("--maximum-age", "1")
+
+    def expect(code, text, cause, *arguments):
+        """Waits for a check's exit code and text, and the cause in the agent's metrics."""
+
+        def is_found():
+            found, output = host.check(*arguments)
+            return found == code and re.search(text, output) and (not host.is_running or host.trouble() == cause)
+
+        seconds = wait_until(is_found, 20, 0.2)
+        trial.require(seconds is not None, f"Not {code}, {text}, {cause}: {host.check(*arguments)}, {host.trouble()}.")
+        return seconds
+
+    causes = {}
+    expect(0, CONFIRMED, None)
+    cluster.control("user", "revoke-role", "reader", "reader")
+    causes["permission"] = expect(2, "no permission to read the suite", "permission", *strict)
+    cluster.control("user", "grant-role", "reader", "reader")
+    expect(0, CONFIRMED, None)
+    network.link(11, cluster.members, loss=100)
+    causes["unreachable"] = expect(2, "No member of the cluster can be reached", "unreachable", *strict)
+    # Not for a minute yet, which is what counts without the option.
+    expect(0, "No member of the cluster can be reached", "unreachable")
+    network.heal()
+    expect(0, CONFIRMED, None)
+    host.stop(signal.SIGKILL)
+    expect(2, "No process of this host follows the cluster", None)
+    host.start()
+    expect(0, CONFIRMED, None)
+    cluster.control("del", f"defaults/{SUITE}/store")
+    causes["replaced"] = expect(3, "^The store was replaced", host.trouble())
+    trial.figure(f"a check states what is done after these seconds: {causes}")
 
 
 @case(is_short=True)
