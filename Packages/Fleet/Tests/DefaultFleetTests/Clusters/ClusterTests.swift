@@ -6,9 +6,20 @@ import Testing
 
 @testable import DefaultFleet
 
-/// Tests with real clusters, one test after the other: each needs the processors for itself.
+/// Tests with real clusters, one test after the other: each needs the processors.
 @Suite("A fleet", .serialized, .enabled(if: TestCluster.isInstalled, "etcd is not installed."), .timeLimit(.minutes(5)))
 struct ClusterTests {}
+
+/// Tests with real clusters that wait most of the time, for limits and for other processes.
+///
+/// They run one after the other too, but beside those of ``ClusterTests``, which takes half of the time.
+@Suite(
+    "A fleet in trouble",
+    .serialized,
+    .enabled(if: TestCluster.isInstalled, "etcd is not installed."),
+    .timeLimit(.minutes(5))
+)
+struct WaitingClusterTests {}
 
 extension ClusterTests {
     @Suite("With one member")

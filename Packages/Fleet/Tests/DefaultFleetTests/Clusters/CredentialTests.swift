@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("With authentication")
     struct Authentication {
         private func store(_ cluster: EtcdCluster, in directory: URL) throws -> EtcdDefaults {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("Changed by an operator")
     struct ChangedByOperator {
         @Test("values are typed, checked, listed, removed and rolled back, with their history")

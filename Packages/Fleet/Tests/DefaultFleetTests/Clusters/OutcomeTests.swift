@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("Changed over a link that loses answers")
     struct LostAnswers {
         /// Runs a body with a cluster, and calls that reach it over the link.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("With credentials that change")
     struct ChangedCredentials {
         @Test("a password that was refused is sent again when its file has changed, without a restart")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("Whose cluster was replaced")
     struct Replacement {
         @Test("is not mistaken for another one because of a wrong bit in an answer")

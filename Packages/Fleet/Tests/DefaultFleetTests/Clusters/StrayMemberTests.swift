@@ -5,7 +5,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("With an endpoint of another cluster")
     struct StrayMember {
         /// Runs a body with a cluster that has the suite and one value, and with endpoints of which the last one leads

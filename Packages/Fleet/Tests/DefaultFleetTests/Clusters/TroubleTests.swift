@@ -4,7 +4,7 @@ import Testing
 
 @testable import DefaultFleet
 
-extension ClusterTests {
+extension WaitingClusterTests {
     @Suite("Whose copy is not confirmed")
     struct Unconfirmed {
         /// Runs a body with an agent's arguments, and a function that waits until a check says something.
