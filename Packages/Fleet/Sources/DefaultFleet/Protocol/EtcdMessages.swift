@@ -235,8 +235,11 @@ struct AuthenticateRequest: Encodable, Sendable {
     var password: String
 }
 
-struct AuthenticateResponse: Decodable, ClusterResponse, Sendable {
-    var header: ResponseHeader?
+/// A token, which is accepted from a member of any cluster.
+///
+/// Newer members say to users only which cluster they belong to. Those of another one than the token's refuse it, and
+/// are asked for one of their own.
+struct AuthenticateResponse: Decodable, Sendable {
     var token: String
 }
 

@@ -1,0 +1,41 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import DefaultFleet
+
+@Suite("Members that say to users only which cluster they belong to")
+struct SecretiveMemberTests {
+    /// Three members of one cluster, as of etcd 3.5.30 with authentication enabled; the second one is stopped.
+    private struct Members: EtcdTransport {
+        func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
+            guard request.endpoint.path != "/2" else { throw .unanswered("stopped by the test") }
+            let header = #""header": {"cluster_id": "7", "member_id": "\#(request.endpoint.lastPathComponent)"}"#
+            if request.path == "v3/auth/authenticate" {
+                return EtcdAnswer(status: 200, body: Data("{\(header), \"token\": \"t\"}".utf8))
+            }
+            guard request.headers.contains(where: { $0.name == "Authorization" && $0.value == "t" }) else {
+                let refusal = #"{"code": 3, "message": "etcdserver: user name is empty"}"#
+                return EtcdAnswer(status: 400, body: Data(refusal.utf8))
+            }
+            return EtcdAnswer(status: 200, body: Data("{\(header), \"members\": []}".utf8))
+        }
+
+        func stream(_ request: EtcdRequest, receive: @escaping @Sendable (StreamPiece) -> Void) -> any EtcdStream {
+            fatalError("The test watches nothing.")
+        }
+    }
+
+    @Test("answer a user, also while one of them is stopped")
+    func password() async throws {
+        let endpoints = try (1...3).map { try #require(URL(string: "http://members/\($0)")) }
+        var cluster = EtcdCluster(endpoints: endpoints)
+        cluster.user = EtcdCluster.User(name: "shop", password: "open")
+        let client = EtcdClient(cluster, transport: Members())
+        try await onThread { () throws(EtcdClient.Failure) in
+            let request = RangeRequest(key: Data("x".utf8))
+            let _: RangeResponse = try client.call("v3/kv/range", request, until: Deadline(after: .seconds(20)))
+        }
+        #expect(client.roster.withLock { $0.clusterID } == "7")
+    }
+}
