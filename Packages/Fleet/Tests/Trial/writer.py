@@ -1,8 +1,8 @@
 """Changes keys of the suite at a rate, over HTTP, in the operator's network.
 
-`writer.py SECONDS RATE KEYS BATCH URL…`: RATE is the number of changes in a second, of which BATCH are a transaction.
-Every tenth change, or one of each transaction, is that of a new key `stamp<number>`, with the nanoseconds at which it
-was sent. Prints how many changes were stored in how many seconds, and how many were refused or not answered.
+`writer.py SECONDS RATE KEYS BATCH STAMPS URL…`: RATE is the number of changes in a second, of which BATCH are a
+transaction. If STAMPS isn't 0, every tenth change, or one of each transaction, is that of a new key `stamp<number>`,
+with the nanoseconds at which it was sent; otherwise the suite stays as large as it is. Prints how many changes were stored in how many seconds, and how many were refused or not answered.
 """
 
 import base64
@@ -15,8 +15,8 @@ import time
 import urllib.parse
 
 SECONDS, RATE = float(sys.argv[1]), float(sys.argv[2])
-KEYS, BATCH = int(sys.argv[3]), int(sys.argv[4])
-ADDRESSES = [urllib.parse.urlsplit(url).netloc for url in sys.argv[5:]]
+KEYS, BATCH, STAMPS = int(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
+ADDRESSES = [urllib.parse.urlsplit(url).netloc for url in sys.argv[6:]]
 THREADS = 16
 lock = threading.Lock()
 next_number, next_stamp, stored, failed = 0, 0, 0, 0
@@ -36,7 +36,7 @@ def take():
     with lock:
         number = next_number
         next_number += BATCH
-        if BATCH == 1 and number % 10:
+        if not STAMPS or BATCH == 1 and number % 10:
             return number, None
         next_stamp += 1
         return number, next_stamp - 1

@@ -28,11 +28,12 @@ def fill(cluster, count, size):
         cluster.control("txn", input=f"\n{puts}\n\n")
 
 
-def start_writer(cluster, seconds, rate, keys, batch=1):
+def start_writer(cluster, seconds, rate, keys, batch=1, stamps=True):
     """Starts changes of `key0` to `key<keys - 1>`; see writer.py."""
     urls = [cluster.url(number) for number in cluster.members]
     return cluster.network.start(
-        OPERATOR, sys.executable, f"{FOLDER}/writer.py", str(seconds), str(rate), str(keys), str(batch), *urls,
+        OPERATOR, sys.executable, f"{FOLDER}/writer.py", str(seconds), str(rate), str(keys), str(batch),
+        str(int(stamps)), *urls,
         stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
 
@@ -94,7 +95,7 @@ def hour(trial):
     fill(cluster, 1_000, 100)
     hosts = [Host(cluster, number) for number in range(11, 21)]
     seconds_until_healthy(hosts, 60)
-    writer = start_writer(cluster, minutes * 60, 50, 1_000)
+    writer = start_writer(cluster, minutes * 60, 50, 1_000, stamps=False)
     time.sleep(min(300, minutes * 15))
     used = sum(processor_seconds(host.process) for host in hosts)
     early = max(host.memory() for host in hosts), max(host.descriptors() for host in hosts)
