@@ -4,9 +4,7 @@
 #endif
 #include "CDefaultSystem.h"
 
-#if !defined(_WIN32)
 #include <errno.h>
-#endif
 #if defined(__linux__)
 #include <fcntl.h>
 #include <unistd.h>

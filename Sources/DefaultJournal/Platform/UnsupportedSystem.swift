@@ -10,9 +10,9 @@ package import WASILibc
 internal import Synchronization
 
 // The declarations of FileStatus.swift, SystemCalls.swift, SystemErrors.swift and Threads.swift, for systems on which
-// the engine doesn't run. Locks and the
-// current thread work there. Every other call throws, so that no suite is ever opened. `.ci/run ports` builds and runs
-// this form on Linux, and type-checks it for Windows and WASI. A port replaces this file, and needs:
+// the engine doesn't run. Locks and the current thread work there. Every other call throws, so that no suite is ever
+// opened. `.ci/run ports` builds and runs this form on Linux, and type-checks it for Windows and WASI. A port replaces
+// this file, and needs:
 //
 // - a C library with `openat`, `renameat`, `pread`, `pwrite`, `fsync`, `fstat` with nanoseconds, `mmap` and threads,
 //   an exclusive lock of a file that ends with its process, and what the C target asks of signals;
@@ -37,12 +37,14 @@ struct OwnedDescriptor: ~Copyable {
 
 struct FileStatus {
     let device, inode, links, size, changed, modified: UInt64
-    let owner: UInt32
-    let isRegular, isDirectory, isWritableByOwner, isWritableByGroup, isWritableByOthers: Bool
+    let owner, group: UInt32
+    let isRegular, isDirectory, isLink, isWritableByOwner, isWritableByGroup, isWritableByOthers, isSticky: Bool
+
+    func allowsOwner(_: UInt16) -> Bool { false }
 }
 
 package struct SystemCalls: Sendable {
-    enum Access { case read, readWrite, create, createNew, directory, linkedFile }
+    enum Access { case read, readWrite, create, createNew, directory, linkedFile, linkedDirectory }
     typealias Bytes = UnsafeRawBufferPointer
 
     package init() {}
