@@ -14,10 +14,12 @@ final class Agent: Sendable {
         notifying socket: URL? = nil,
         environment more: [String: String] = [:]
     ) throws {
+        // Before there is a directory, which only the end of a whole object removes.
+        let program = try HelperProcess.executable("fleet-agent")
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("default-fleet-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let process = Process()
-        process.executableURL = try HelperProcess.executable("fleet-agent")
+        process.executableURL = program
         process.arguments = arguments
         var environment = ProcessInfo.processInfo.environment.merging(more) { $1 }
         environment["FLEET_AGENT_PASSWORD"] = password
