@@ -4,9 +4,12 @@ struct Connecting: Sendable {
         switch event {
         case .prepared(let preparation):
             let watching = Watching(preparation, connection: course.connection, at: moment, timing: course.timing)
+            // From what the copy has already, which is not applied again. If the next revision removed a key, and
+            // history is compacted up to it, members before etcd 3.5.16 would begin there without the removal. From
+            // here, they say that the history is compacted.
             let watch = FollowerAction.openWatch(
                 member: preparation.member,
-                from: preparation.copy.revision + 1,
+                from: preparation.copy.revision,
                 connection: course.connection
             )
             return FollowerMachine.Step(state: .watching(watching), actions: [watch])

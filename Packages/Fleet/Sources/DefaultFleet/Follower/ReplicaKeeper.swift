@@ -135,9 +135,9 @@ struct ReplicaKeeper {
     mutating func apply(_ events: [WatchEvent]) throws(Disconnection) {
         for transaction in events[...].chunked(by: \.revision) {
             guard let before = known, let revision = transaction.first?.revision else { continue }
-            guard !transaction.contains(where: { $0.key == context.keys.store }) else { throw .identityChanged }
-            // It may come again after a listing.
+            // A watch begins with what the copy has already, which may be the store's identity.
             guard revision > before.revision else { continue }
+            guard !transaction.contains(where: { $0.key == context.keys.store }) else { throw .identityChanged }
             var state = before
             var changes: [StoreKey: PropertyListValue?] = [:]
             var malformed: [StoreKey: String] = [:]

@@ -362,6 +362,36 @@ extension ClusterTests {
             }
         }
 
+        @Test(
+            "a removal at the revision up to which history is compacted while a follower is away is not missed",
+            arguments: [false, true]
+        )
+        func compactedRemoval(isChangedAfterwards: Bool) async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let host = hosts[0]
+                    for key in ["kept", "removed"] {
+                        try cluster.control("put", "defaults/suite/k/\(key)", "1")
+                    }
+                    try await host.waitUntilCurrent()
+                    try await host.stopFollowing()
+                    try cluster.control("del", "defaults/suite/k/removed")
+                    let revision = try await onThread {
+                        try host.store.reader.status(until: Deadline(after: .seconds(5))).revision
+                    }
+                    // Before etcd 3.5.16, a watch from this revision on doesn't bring the removal.
+                    try cluster.control("compact", "\(revision)")
+                    if isChangedAfterwards {
+                        try cluster.control("put", "defaults/suite/k/kept", "2")
+                    }
+                    host.follow()
+                    try await eventually("the host has lost the value") { host.store.storedKeys() == ["kept"] }
+                    try await host.waitUntilCurrent()
+                    #expect(host.store.storedValue(forKey: "kept") == .integer(isChangedAfterwards ? 2 : 1))
+                }
+            }
+        }
+
         @Test("a backlog of more events than a frame has comes in order, and resumes after its last event")
         func backlog() async throws {
             try await TestCluster.run { cluster in
