@@ -902,11 +902,3 @@ private struct BusyNeighbour: EtcdTransport {
         transport.stream(request, receive: receive)
     }
 }
-
-extension TestCluster {
-    @discardableResult
-    func control(_ arguments: [String]) throws -> String {
-        let list = endpoints.map(\.absoluteString).joined(separator: ",")
-        return try Self.run("etcdctl", ["--endpoints=\(list)"] + options.controlFlags + arguments)
-    }
-}

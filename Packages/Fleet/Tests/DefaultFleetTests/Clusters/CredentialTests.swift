@@ -381,13 +381,14 @@ extension WaitingClusterTests {
                 }
                 try cluster.enableAuthentication()
                 try await check(1)
-                let before = authentications()
                 try cluster.control("auth", "disable")
-                // The host finds that it needs no token.
-                try await eventually("the host has asked for a token") { authentications() > before }
+                // Where members refuse the token that is not needed any more, the host asks for another one, and finds
+                // that. Newer versions than 3.4.23 don't look at it.
                 try await check(2)
+                let before = authentications()
                 try cluster.control("auth", "enable")
                 try await check(3)
+                #expect(authentications() > before)
                 try await host.stopFollowing()
             }
         }

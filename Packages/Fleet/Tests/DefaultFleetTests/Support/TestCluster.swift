@@ -30,6 +30,8 @@ final class TestCluster: Sendable {
     private let ports: Mutex<[UInt16]>
     private let peerPorts: [UInt16]
     private let processes: Mutex<[Int: Process]> = Mutex([:])
+    /// Flags with which etcdctl is let in where a user is asked for.
+    private let rootFlags: Mutex<[String]> = Mutex([])
 
     private init(_ options: Options, in directory: URL) throws {
         self.options = options
@@ -97,6 +99,7 @@ final class TestCluster: Sendable {
         process.standardOutput = output
         process.standardError = output
         try process.run()
+        try output.close()
         processes.withLock { $0[member] = process }
     }
 
@@ -157,9 +160,11 @@ final class TestCluster: Sendable {
 
     /// The leader; nil while there is none.
     var leader: Int? {
-        (0..<options.memberCount).first { member in
+        // With authentication, members of newer versions, such as 3.5.30, say who leads to users only.
+        let arguments = rootFlags.withLock { $0 } + ["endpoint", "status", "-w", "json", "--command-timeout=1s"]
+        return (0..<options.memberCount).first { member in
             guard processes.withLock({ $0[member] }) != nil,
-                let text = try? control(endpoint: member, "endpoint", "status", "-w", "json", "--command-timeout=1s"),
+                let text = try? control(endpoint: member, arguments),
                 let status = try? JSONDecoder().decode([EndpointStatus].self, from: Data(text.utf8)).first?.Status
             else {
                 return false
@@ -180,6 +185,11 @@ final class TestCluster: Sendable {
     /// What etcdctl prints, asking one member or all.
     @discardableResult
     func control(endpoint: Int? = nil, _ arguments: String..., input: Data? = nil) throws -> String {
+        try control(endpoint: endpoint, arguments, input: input)
+    }
+
+    @discardableResult
+    func control(endpoint: Int? = nil, _ arguments: [String], input: Data? = nil) throws -> String {
         let endpoints = endpoint.map { [self.endpoints[$0]] } ?? self.endpoints
         let list = endpoints.map(\.absoluteString).joined(separator: ",")
         return try Self.run("etcdctl", ["--endpoints=\(list)"] + options.controlFlags + arguments, input: input)
@@ -198,6 +208,7 @@ final class TestCluster: Sendable {
         ] {
             try control(arguments)
         }
+        rootFlags.withLock { $0 = ["--user=root:secret"] }
     }
 
     /// The processor time of all members so far.
