@@ -26,10 +26,16 @@ final class Agent: Sendable {
         environment["NOTIFY_SOCKET"] = socket?.path
         process.environment = environment
         process.standardInput = FileHandle.nullDevice
-        process.standardOutput = try Self.file(at: directory.appendingPathComponent("output"))
-        process.standardError = try Self.file(at: directory.appendingPathComponent("log"))
+        let output = try Self.file(at: directory.appendingPathComponent("output"))
+        let log = try Self.file(at: directory.appendingPathComponent("log"))
+        process.standardOutput = output
+        process.standardError = log
         self.process = Mutex(process)
         try self.process.withLock { try $0.run() }
+        // Foundation keeps them open for as long as the test process runs, and crashes when it starts a process while
+        // about 1,350 files are open: it reads beyond the end of what the system lists of them.
+        try output.close()
+        try log.close()
     }
 
     deinit {
