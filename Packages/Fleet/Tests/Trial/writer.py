@@ -2,7 +2,8 @@
 
 `writer.py SECONDS RATE KEYS BATCH STAMPS URL…`: RATE is the number of changes in a second, of which BATCH are a
 transaction. If STAMPS isn't 0, every tenth change, or one of each transaction, is that of a new key `stamp<number>`,
-with the nanoseconds at which it was sent; otherwise the suite stays as large as it is. Prints how many changes were stored in how many seconds, and how many were refused or not answered.
+with the nanoseconds at which it was sent; otherwise the suite stays as large as it is. Prints how many changes were
+stored in how many seconds, and how many were refused or not answered.
 """
 
 import base64
