@@ -31,18 +31,24 @@ struct AccessInPlace: ~Copyable {
 /// type up at run time.
 struct ChangeInPlace: ~Copyable {
     private let access: KeyAccess
-    private let exclusive: AccessInPlace
+    /// The error of a store that refused exclusive access; nil if it has begun.
+    private let refusal: (any Error)?
     /// Whether the stored value could be read.
     private var isReadable = true
 
     init(forKey key: String, in store: any DefaultsStore) {
         access = KeyAccess(key, in: store)
-        exclusive = AccessInPlace(to: store)
+        do {
+            try store.beginExclusiveAccess()
+            refusal = nil
+        } catch {
+            refusal = error
+        }
     }
 
     /// The value to change.
     mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
-        guard exclusive.refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
+        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
             return makeDefault()
         }
         do {
@@ -57,7 +63,7 @@ struct ChangeInPlace: ~Copyable {
     /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         do throws(DefaultsError) {
-            if let refusal = exclusive.refusal {
+            if let refusal {
                 throw .wrapping(refusal, access.context(Value.self))
             }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
@@ -66,5 +72,9 @@ struct ChangeInPlace: ~Copyable {
         }
     }
 
-    func end() { exclusive.end() }
+    func end() {
+        if refusal == nil {
+            access.store.endExclusiveAccess()
+        }
+    }
 }

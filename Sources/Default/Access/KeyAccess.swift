@@ -68,7 +68,9 @@ struct KeyAccess {
     }
 
     /// Whether a source hides the stored value.
-    var isOverridden: Bool { store.sources?.hidesOwnValue(forKey: key) ?? false }
+    var isOverridden: Bool {
+        !DefaultsSources.areSilent(in: store) && store.sources?.hidesOwnValue(forKey: key) == true
+    }
 
     /// Stores a value, whatever is stored; nil removes the stored one.
     ///
@@ -260,11 +262,23 @@ extension KeyAccess {
         do {
             return try decodeExactly(stored, by: bridge, default: initial())
         } catch {
-            let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: error)
-            noteReadable(as: Value.self)
-            DefaultsDiagnostics.report(found.report, context(Value.self))
-            return found.value
+            return try decodeReporting(stored, by: bridge, default: initial(), because: error)
         }
+    }
+
+    /// Decodes a stored value as ``decodeOtherwise(_:by:default:because:)`` does, and reports what was filled in.
+    ///
+    /// On its own: the look-up of the generic type that this needs took a sixteenth of a `+= 1`.
+    private func decodeReporting<Value>(
+        _ stored: PropertyListValue,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?,
+        because fault: DefaultsError
+    ) throws(DefaultsError) -> Value {
+        let found = try decodeOtherwise(stored, by: bridge, default: initial(), because: fault)
+        noteReadable(as: Value.self)
+        DefaultsDiagnostics.report(found.report, context(Value.self))
+        return found.value
     }
 
     /// A value that isn't in the bridge's own form, has old names, or was filled in.

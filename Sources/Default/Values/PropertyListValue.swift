@@ -240,17 +240,17 @@ extension PropertyListValue {
     /// Calls a body with the bytes for the journal: the first, which identifies the type, and the rest.
     ///
     /// Without copies: each costs two changes of a count that all threads see.
-    func withBytes(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Void) {
+    func withBytes<Result>(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Result) -> Result {
         switch self {
         case .data(let data):
-            data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+            return data.bytes.withUnsafeBytes { body(Tag.data.rawValue, $0) }
         case .string(var string):
-            string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
+            return string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .array, .dictionary:
-            bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
+            return bytes.withUnsafeBytes { body($0[0], UnsafeRawBufferPointer(rebasing: $0[1...])) }
         case .boolean, .integer, .unsigned, .real, .date:
             let (tag, bits) = number
-            withUnsafeBytes(of: bits?.littleEndian ?? 0) {
+            return withUnsafeBytes(of: bits?.littleEndian ?? 0) {
                 body(tag.rawValue, UnsafeRawBufferPointer(rebasing: $0[..<(bits == nil ? 0 : 8)]))
             }
         }

@@ -102,6 +102,8 @@ package final class Journal: @unchecked Sendable {
     /// Use them between ``beginReading()`` and ``endReading(_:)``, between ``lockForReading()`` and
     /// ``unlockForReading()``, or with exclusive access.
     @exclusivity(unchecked) package internal(set) var entries: EntryTable
+    /// Hashes the keys of ``entries``, also where they may not be used.
+    let keyHash = KeyHash()
     /// Is notified of changes, if there is one.
     package let observer: (any JournalObserver)?
     /// The suite's directory, as an absolute path.
@@ -190,7 +192,7 @@ package final class Journal: @unchecked Sendable {
     ) {
         self.observer = observer
         let owner = observer.map { type(of: $0) }
-        entries = EntryTable(freeForm: { owner?.free($0) })
+        entries = EntryTable(hash: keyHash, freeForm: { owner?.free($0) })
         self.path = path
         journalPath = path + "/" + SuiteDirectory.journalName
         device = suite.id.device

@@ -37,8 +37,12 @@ public final class PerProcess<State: Sendable>: Sendable {
     @inlinable public var current: State { (instance ?? makeForThisProcess()).pointee.state }
 
     /// Calls a body with the state of the running process, which isn't copied; see ``Borrowed``.
-    @inlinable public func withCurrent<Result>(_ body: (borrowing Instance) -> Result) -> Result {
-        body((instance ?? makeForThisProcess()).pointee)
+    ///
+    /// - Throws: What the body throws.
+    @inlinable public func withCurrent<Result, Failure: Error>(
+        _ body: (borrowing Instance) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try body((instance ?? makeForThisProcess()).pointee)
     }
 
     @usableFromInline var instance: UnsafeMutablePointer<Instance>? {

@@ -271,12 +271,70 @@ extension FileDefaults: DefaultsStore {
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws(DefaultsError) {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
-        try sources?.checkWritable(key, in: self)
-        let suite = try suite.open()
-        _ = try wrappingErrors(forKey: key) { () throws(JournalError) in
-            try suite.write(value, for: storeKey, durability: durability)
+        try checkWritable(key)
+        if let value {
+            _ = try write(value, forKey: key)
+        } else {
+            try remove(storeKey)
         }
-        suite.notifyChanges()
+    }
+
+    // These three and what they call are inlined for the reason that `Journal.begin` gives.
+
+    /// Stores a value under a valid key.
+    ///
+    /// - Returns: Whether it is stored; see ``OpenSuite/set(_:durability:ifNoted:)``.
+    @inline(__always)
+    private func write(
+        _ value: PropertyListValue,
+        forKey key: String,
+        ifNoted note: UInt8 = 0
+    ) throws(DefaultsError) -> Bool {
+        try EntryBytes.of(key, value) { entry in
+            Result { () throws(DefaultsError) in try write(entry, ifNoted: note) }
+        }
+        .get()
+    }
+
+    /// The same, with closures that capture nothing but addresses: each copy of a value costs two changes of a count
+    /// that all threads see.
+    @inline(__always)
+    private func write(_ entry: EntryBytes, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
+        try withSuite { suite throws(DefaultsError) in
+            let isStored: Bool
+            do throws(JournalError) {
+                isStored = try suite.set(entry, durability: durability, ifNoted: note)
+            } catch {
+                throw .failing(error, key: entry.storeKey.string, in: storeDescription)
+            }
+            suite.notifyChanges()
+            return isStored
+        }
+    }
+
+    /// Calls a body with the suite of this process, which is opened first if it isn't open.
+    @inline(__always)
+    private func withSuite<Result>(
+        _ body: (OpenSuite) throws(DefaultsError) -> Result
+    ) throws(DefaultsError) -> Result {
+        try suites.withCurrent { current throws(DefaultsError) in try current.state.withSuite(body) }
+    }
+
+    private func remove(_ key: StoreKey) throws(DefaultsError) {
+        try withSuite { suite throws(DefaultsError) in
+            try wrappingErrors(forKey: key.string) { () throws(JournalError) in
+                try suite.remove(key, durability: durability)
+            }
+            suite.notifyChanges()
+        }
+    }
+
+    /// Throws if a source makes a key's value mandatory; see ``DefaultsSources/checkWritable(_:in:)``.
+    private func checkWritable(_ key: String) throws(DefaultsError) {
+        switch borrowedSources {
+        case .some(let sources): try sources.object.checkWritable(key, in: self)
+        case .none: break
+        }
     }
 
     /// Changes a value in one step: no other thread or process changes the suite from its look-up to its storage.
@@ -293,14 +351,16 @@ extension FileDefaults: DefaultsStore {
     ) throws -> Result {
         let storeKey = try StoreKey(key)
         // Before other processes wait: a source may be on a slow disk.
-        try sources?.checkWritable(key, in: self)
+        try checkWritable(key)
         let suite = try suite.open()
         return try withExclusiveAccess {
             var value = suite.value(for: storeKey)
             let result = try body(&value)
-            try value?.checkDepth(forKey: key, in: self)
-            _ = try wrappingErrors(forKey: key) { () throws(JournalError) in
-                try suite.write(value, for: storeKey, durability: durability)
+            if let value {
+                try value.checkDepth(forKey: key, in: self)
+                _ = try write(value, forKey: key)
+            } else {
+                try remove(storeKey)
             }
             return result
         }
@@ -310,13 +370,9 @@ extension FileDefaults: DefaultsStore {
     ///
     /// - Returns: False if there is no such value, or in a transaction. Then nothing has changed.
     func replace(with data: Data, forKey key: String, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
-        guard note != 0, let suite = suite.current else { return false }
-        try sources?.checkWritable(key, in: self)
-        let isStored = try wrappingErrors(forKey: key) { () throws(JournalError) in
-            try suite.write(.data(data), for: StoreKey(unchecked: key), durability: durability, ifNoted: note)
-        }
-        suite.notifyChanges()
-        return isStored
+        guard note != 0, suite.current != nil else { return false }
+        try checkWritable(key)
+        return try write(.data(data), forKey: key, ifNoted: note)
     }
 
     /// Gives data a note, if it is what is stored; see ``EntryTable/Entry/note``.
@@ -345,8 +401,9 @@ extension FileDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. Exclusive access has not begun
     ///   then.
     public func beginExclusiveAccess() throws(DefaultsError) {
-        let suite = try suite.open()
-        try wrappingErrors { () throws(JournalError) in try suite.journal.beginExclusiveAccess() }
+        try withSuite { suite throws(DefaultsError) in
+            try wrappingErrors { () throws(JournalError) in try suite.journal.beginExclusiveAccess() }
+        }
     }
 
     /// Ends the access that ``beginExclusiveAccess()`` began, on the same thread.
@@ -386,8 +443,12 @@ extension FileDefaults: DefaultsStore {
     private func endAccess() throws(DefaultsError) {
         // An open suite stays open, so this is the journal on which the access began; unless this is a child that
         // returns from the closure in which its parent forked, and has no access to end.
-        guard let suite = suite.current, suite.journal.hasExclusiveAccess else { return }
-        try wrappingErrors { () throws(JournalError) in try suite.endExclusiveAccess() }
+        try suites.withCurrent { current throws(DefaultsError) in
+            try current.state.withCurrent { suite throws(DefaultsError) in
+                guard suite.journal.hasExclusiveAccess else { return }
+                try wrappingErrors { () throws(JournalError) in try suite.endExclusiveAccess() }
+            }
+        }
     }
 
     /// Calls a handler at each change of the suite, made through this object, another object for the suite, or another
@@ -433,7 +494,9 @@ extension FileDefaults {
     /// The value that is stored for a key, whatever launch arguments and sources say.
     public func ownValue(forKey key: String) -> PropertyListValue? {
         suites.withCurrent { current in
-            current.state.withOpenSuite { $0.value(for: StoreKey(unchecked: key)) } ?? nil
+            let key = StoreKey(unchecked: key)
+            let value = current.state.withCurrent { $0.value(for: key) }
+            return value ?? current.state.openIfPossible()?.value(for: key)
         }
     }
 

@@ -75,13 +75,25 @@ final class FileSuite: @unchecked Sendable {
     /// The open suite; nil while it has not been opened.
     var current: OpenSuite? { isOpen.load() ? opened?.object : nil }
 
-    /// Calls a body with the suite, which is opened first if it isn't open; nil if that fails.
-    func withOpenSuite<Result>(_ body: (OpenSuite) -> Result) -> Result? {
-        guard isOpen.load() else { return openIfPossible().map(body) }
+    /// Calls a body with the open suite; nil while it has not been opened.
+    ///
+    /// - Throws: What the body throws.
+    @inline(__always)
+    func withCurrent<Result, Failure: Error>(
+        _ body: (OpenSuite) throws(Failure) -> Result
+    ) throws(Failure) -> Result? {
+        guard isOpen.load() else { return nil }
         switch opened {
-        case .some(let opened): return body(opened.object)
+        case .some(let opened): return try body(opened.object)
         case .none: return nil
         }
+    }
+
+    /// Calls a body with the suite, which is opened first if it isn't open.
+    @inline(__always)
+    func withSuite<Result>(_ body: (OpenSuite) throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
+        if let result = try withCurrent(body) { return result }
+        return try body(open())
     }
 
     /// Opens the suite if it is not open.

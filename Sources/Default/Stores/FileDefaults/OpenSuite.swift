@@ -5,6 +5,24 @@ internal import FoundationEssentials
 internal import Foundation
 #endif
 
+/// A key and its value as bytes, for as long as the call lasts that passes them.
+struct EntryBytes {
+    let key: UnsafeRawBufferPointer
+    /// The value's first byte, which identifies the type.
+    let tag: UInt8
+    let rest: UnsafeRawBufferPointer
+
+    var storeKey: StoreKey { StoreKey(unchecked: String(decoding: key, as: UTF8.self)) }
+
+    /// Calls a body with the bytes of a key and its value.
+    @inline(__always)
+    static func of<Result>(_ key: String, _ value: PropertyListValue, _ body: (Self) -> Result) -> Result {
+        value.withBytes { tag, rest in
+            StoreKey(unchecked: key).withUTF8 { body(Self(key: UnsafeRawBufferPointer($0), tag: tag, rest: rest)) }
+        }
+    }
+}
+
 /// An open suite: its journal with the entries, and what else is known of it.
 final class OpenSuite: Sendable {
     let journal: Journal
@@ -74,43 +92,48 @@ extension OpenSuite {
         return entries
     }
 
-    /// Stores or removes a value, or adds the change to this thread's transaction.
+    /// Stores a value, or adds the change to this thread's transaction.
     ///
     /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
     /// access around it, still waits until the value has reached the disk. With a note other than 0, nothing is stored
     /// unless the value that is replaced has this note.
     ///
     /// - Returns: Whether the value is stored.
-    func write(
-        _ value: PropertyListValue?,
-        for key: StoreKey,
+    @inline(__always)
+    func set(
+        _ entry: EntryBytes,
         durability: FileDefaults.Durability,
         ifNoted note: UInt8 = 0
     ) throws(JournalError) -> Bool {
-        if journal.hasExclusiveAccess, state.transaction != nil {
+        if isInTransaction {
             if note != 0 { return false }
-            let value = value.map { StoredValue($0) }
             // Refused here, so that the call throws and not the commit.
-            if let value {
-                try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
-            }
-            state.transaction?.updateValue(value, forKey: key)
+            try JournalBatch.check(valueSize: entry.rest.count + 1, path: journal.path)
+            state.transaction?.updateValue(StoredValue(entry.tag, entry.rest), forKey: entry.storeKey)
             return true
         }
-        guard let value else {
-            try remove(key)
-            if durability == .everyWrite { try promise() }
-            return true
-        }
-        let isStored = try set(value, for: key, ifNoted: note)
+        let isStored = try journal.set(key: entry.key, prefix: entry.tag, value: entry.rest, ifNoted: note)
         if isStored, durability == .everyWrite { try promise() }
         return isStored
     }
 
+    /// Removes a value, or adds the change to this thread's transaction; waits for the disk as ``set(_:durability:)``.
+    func remove(_ key: StoreKey, durability: FileDefaults.Durability) throws(JournalError) {
+        if isInTransaction {
+            state.transaction?.updateValue(nil, forKey: key)
+            return
+        }
+        try remove(key)
+        if durability == .everyWrite { try promise() }
+    }
+
+    /// Whether this thread has begun a transaction.
+    private var isInTransaction: Bool { journal.hasExclusiveAccess && state.transaction != nil }
+
     /// Gives data a note, if it is what is stored under the key.
     func note(_ note: UInt8, _ data: Data, for key: StoreKey) {
-        PropertyListValue.data(data).withBytes { tag, rest in
-            key.withUTF8 { journal.note(note, key: UnsafeRawBufferPointer($0), prefix: tag, value: rest) }
+        EntryBytes.of(key.string, .data(data)) { entry in
+            journal.note(note, key: entry.key, prefix: entry.tag, value: entry.rest)
         }
     }
 
@@ -128,22 +151,6 @@ extension OpenSuite {
         journal.endExclusiveAccess()
         notifyChanges()
         if isPromised { try journal.synchronize() }
-    }
-
-    private func set(
-        _ value: PropertyListValue,
-        for key: StoreKey,
-        ifNoted note: UInt8
-    ) throws(JournalError) -> Bool {
-        var outcome = Result<Bool, JournalError>.success(false)
-        value.withBytes { tag, rest in
-            key.withUTF8 { utf8 in
-                outcome = Result { () throws(JournalError) in
-                    try journal.set(key: UnsafeRawBufferPointer(utf8), prefix: tag, value: rest, ifNoted: note)
-                }
-            }
-        }
-        return try outcome.get()
     }
 
     private func remove(_ key: StoreKey) throws(JournalError) {

@@ -4,10 +4,10 @@ internal import DefaultJournal
 /// transaction, and registered defaults.
 final class SuiteState: JournalObserver, @unchecked Sendable {
     /// The changes so far in the transaction of the thread with exclusive access; used only by that thread.
-    var transaction: [StoreKey: StoredValue?]?
+    @exclusivity(unchecked) var transaction: [StoreKey: StoredValue?]?
     /// Whether the thread with exclusive access has promised that what it wrote is on the disk when the access has
     /// ended; used only by that thread.
-    var owesFlush = false
+    @exclusivity(unchecked) var owesFlush = false
 
     /// The observers of the suite.
     let changes = ChangeHub()
