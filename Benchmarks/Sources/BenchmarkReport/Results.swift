@@ -45,9 +45,12 @@ struct Spread {
     var most: Double { values[values.count - 1] }
 }
 
-/// The medians of each round, in nanoseconds per operation.
+/// What was measured, in nanoseconds per operation.
 struct Results {
+    /// The medians of each round.
     private(set) var rounds: [Int: [Cell: Double]] = [:]
+    /// The least times of all rounds, from which targets are judged: what else the machine does only adds to a time.
+    private var leastTimes: [Cell: Double] = [:]
 
     init(exports: [Data]) throws {
         for data in exports {
@@ -56,7 +59,11 @@ struct Results {
                 guard let start = exported.benchmark.range(of: "round"),
                     let name = BenchmarkName(exported.benchmark[start.lowerBound...])
                 else { continue }
-                rounds[name.round, default: [:]][Cell(name.operation, name.contender)] = Self.time(exported, name)
+                let cell = Cell(name.operation, name.contender)
+                rounds[name.round, default: [:]][cell] = Self.time(exported, name, percentile: "50.0")
+                if let least = Self.time(exported, name, percentile: "0.0") {
+                    leastTimes[cell] = min(leastTimes[cell] ?? least, least)
+                }
             }
         }
     }
@@ -66,17 +73,21 @@ struct Results {
         rounds = [1: times]
     }
 
-    private static func time(_ exported: ExportedBenchmark, _ name: BenchmarkName) -> Double? {
+    private static func time(
+        _ exported: ExportedBenchmark,
+        _ name: BenchmarkName,
+        percentile: String
+    ) -> Double? {
         if name.operation == .observation {
             // The harness exports a custom metric as a plain count.
-            return exported.secondaryMetrics[BenchmarkName.latencyMetric]?.scorePercentiles["50.0"]
+            return exported.secondaryMetrics[BenchmarkName.latencyMetric]?.scorePercentiles[percentile]
         }
         // Microseconds with three decimals, whatever the benchmark's own unit.
         guard let metric = exported.secondaryMetrics.first(where: { $0.key.hasPrefix("Time (wall clock)") })?.value
         else {
             return nil
         }
-        return metric.scorePercentiles["50.0"].map { $0 * 1_000 / Double(name.count) }
+        return metric.scorePercentiles[percentile].map { $0 * 1_000 / Double(name.count) }
     }
 
     /// The spread of a time over the rounds.
@@ -90,6 +101,15 @@ struct Results {
             guard let time = round[cell], let base = round[other], base > 0 else { return nil }
             return time / base
         }
+    }
+
+    /// The least time of all rounds.
+    func leastTime(_ cell: Cell) -> Double? { leastTimes[cell] }
+
+    /// The ratio of two least times.
+    func leastRatio(_ cell: Cell, to other: Cell) -> Double? {
+        guard let time = leastTimes[cell], let base = leastTimes[other], base > 0 else { return nil }
+        return time / base
     }
 
     private func spread(_ figure: ([Cell: Double]) -> Double?) -> Spread? {

@@ -107,7 +107,16 @@ struct Target {
         self.bound = bound
     }
 
-    func measured(in results: Results) -> Spread? {
+    /// The figure, from the least times of all rounds.
+    func measured(in results: Results) -> Double? {
+        switch figure {
+        case .ratio(let cell, let other): results.leastRatio(cell, to: other)
+        case .time(let cell): results.leastTime(cell)
+        }
+    }
+
+    /// The figure from the medians of each round.
+    func medians(in results: Results) -> Spread? {
         switch figure {
         case .ratio(let cell, let other): results.ratio(cell, to: other)
         case .time(let cell): results.time(cell)
