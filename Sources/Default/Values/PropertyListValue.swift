@@ -243,7 +243,7 @@ extension PropertyListValue {
     func withBytes<Result>(_ body: (_ tag: UInt8, _ rest: UnsafeRawBufferPointer) -> Result) -> Result {
         switch self {
         case .data(let data):
-            return data.bytes.withUnsafeBytes { body(Tag.data.rawValue, $0) }
+            return data.withUnsafeBytes { body(Tag.data.rawValue, $0) }
         case .string(var string):
             return string.withUTF8 { body(Tag.string.rawValue, UnsafeRawBufferPointer($0)) }
         case .array, .dictionary:
