@@ -27,6 +27,7 @@ extension Journal {
     /// Whether the journal is about to be larger than its bound; with exclusive access.
     ///
     /// The compaction begins a little earlier, so that it has usually ended when the bound is reached.
+    @inline(__always)  // See Journal.acquire.
     var needsCompaction: Bool {
         assert(hasExclusiveAccess)
         let live = entries.journalSize
@@ -65,6 +66,7 @@ extension Journal {
     ///
     /// That happens if the background can't compact it, or not as fast as it grows. All writers wait for the disk
     /// meanwhile. The write that has led to it has been made: a failure is only reported.
+    @inline(__always)  // See Journal.acquire.
     func compactIfOverdue() {
         assert(hasExclusiveAccess)
         guard state.position > Self.largestExcess * (2 * entries.journalSize + Self.slack),

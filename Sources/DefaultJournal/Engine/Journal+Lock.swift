@@ -4,7 +4,7 @@ extension Journal {
     /// Takes the `flock`, or throws `busy` after so many nanoseconds; under `exclusive`.
     ///
     /// While the thread sleeps, `exclusive` is released.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func takeFileLock(waitingAtMost limit: UInt64) throws(JournalError) {
         assert(exclusive.isHeldByThisThread)
         var queues = writer.hadLongTurn
@@ -15,7 +15,7 @@ extension Journal {
     }
 
     /// Releases the lock, if it is held; under `exclusive`.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func releaseFileLock() {
         assert(exclusive.isHeldByThisThread)
         guard writer.holdsFileLock else { return }

@@ -174,7 +174,7 @@ extension Journal {
     }
 
     /// Verifies that the open files are the suite's, catches up, and repairs what was left; under the lock.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func recoverAndCatchUp(
         followsPath: Bool,
         waitingAtMost limit: UInt64,
@@ -204,7 +204,7 @@ extension Journal {
     /// Catches up, and compares the files with those at the path if that is due or asked for; under the lock.
     ///
     /// - Returns: Why the journal has to be read from its beginning; nil if the entries are current.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     private func catchUpUnderLock(
         comparingPath: Bool,
         truncatingTail: Bool = false

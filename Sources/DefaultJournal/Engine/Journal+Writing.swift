@@ -71,10 +71,6 @@ extension Journal {
         return try body()
     }
 
-    // Inlined, as everything between a call and its `pwrite` for which that was found to matter: right after a call to
-    // the system each function that is entered takes some 10 ns. Without, a `set` takes 1.5 times as long as its calls
-    // to the system, and with it 1.4 times (`Benchmarks/run`).
-    @inline(__always)
     private func begin(
         followsPath: Bool = true,
         waitingAtMost limit: UInt64? = nil,
@@ -96,6 +92,9 @@ extension Journal {
         writer.depth += 1
     }
 
+    // Inlined, as everything between a call and its `pwrite` for which that was found to matter: right after a call to
+    // the system each function that is entered takes some 10 ns. Without, a `set` takes 1.5 times as long as its calls
+    // to the system, and with it 1.4 times (`Benchmarks/run`).
     @inline(__always)
     private func acquire(followsPath: Bool, waitingAtMost limit: UInt64, comparesPath: Bool) throws(JournalError) {
         if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
@@ -108,7 +107,7 @@ extension Journal {
         }
     }
 
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     private func release() {
         writer.hasWritten = false
         owner.store(0)

@@ -6,6 +6,7 @@ internal import CDefaultSystem
 /// reflected 0x1EDC6F41, initial value and final XOR all ones.
 enum CRC32C {
     /// The checksum of `bytes`, continuing from `previous`, the checksum of the bytes before them.
+    @inline(__always)  // See Journal.acquire.
     static func checksum(_ bytes: UnsafeRawBufferPointer, continuing previous: UInt32 = 0) -> UInt32 {
         guard isInHardware else { return checksumByTable(bytes, continuing: previous) }
         guard let start = bytes.baseAddress else { return previous }

@@ -40,6 +40,7 @@ package enum Operation {
     static let movedSize = 17
 
     /// Why the operation can't be written; nil if it can be.
+    @inline(__always)  // See Journal.acquire.
     var problem: JournalError.Kind? {
         switch self {
         case .set(let key, let prefix, let value):
@@ -74,6 +75,7 @@ package enum Operation {
     }
 
     /// Writes the operation to `target`, which has room for ``encodedSize`` bytes.
+    @inline(__always)  // See Journal.acquire.
     func encode(to target: UnsafeMutableRawPointer) {
         switch self {
         case .set(let key, let prefix, let value):

@@ -213,6 +213,7 @@ extension SystemCalls {
 
 extension SystemCalls {
     /// Writes all of `bytes` at `offset`, however many calls that takes.
+    @inline(__always)  // See Journal.acquire.
     func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, at offset: UInt64) throws(JournalError) {
         var done = 0
         while done < bytes.count {

@@ -187,6 +187,7 @@ package struct EntryTable: ~Copyable {
     }
 
     /// Stores a value of the program's own, with a note; the prefix is its first byte, if it isn't in `value`.
+    @inline(__always)  // See Journal.acquire.
     mutating func set(
         _ key: UnsafeRawBufferPointer,
         at place: Place,
@@ -199,6 +200,7 @@ package struct EntryTable: ~Copyable {
         }
     }
 
+    @inline(__always)  // See Journal.acquire.
     private mutating func set(
         checking key: UnsafeRawBufferPointer,
         at place: Place,

@@ -272,14 +272,30 @@ extension FileDefaults: DefaultsStore {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
         try checkWritable(key)
-        if let value {
-            _ = try write(value, forKey: key)
+        try store(value, for: storeKey)
+    }
+
+    /// Stores or removes a value that may be stored, or adds the change to this thread's transaction.
+    private func store(_ value: PropertyListValue?, for key: StoreKey) throws(DefaultsError) {
+        if isInTransaction {
+            let value = value.map { StoredValue($0) }
+            try withSuite { suite throws(DefaultsError) in
+                try wrappingErrors(forKey: key.string) { () throws(JournalError) in
+                    try suite.addToTransaction(value, for: key)
+                }
+            }
+        } else if let value {
+            _ = try write(value, forKey: key.string)
         } else {
-            try remove(storeKey)
+            try remove(key)
         }
     }
 
-    // These three and what they call are inlined for the reason that `Journal.begin` gives.
+    private var isInTransaction: Bool {
+        suites.withCurrent { current in current.state.withCurrent { $0.isInTransaction } ?? false }
+    }
+
+    // Inlined for the reason that `Journal.acquire` gives.
 
     /// Stores a value under a valid key.
     ///
@@ -356,12 +372,8 @@ extension FileDefaults: DefaultsStore {
         return try withExclusiveAccess {
             var value = suite.value(for: storeKey)
             let result = try body(&value)
-            if let value {
-                try value.checkDepth(forKey: key, in: self)
-                _ = try write(value, forKey: key)
-            } else {
-                try remove(storeKey)
-            }
+            try value?.checkDepth(forKey: key, in: self)
+            try store(value, for: storeKey)
             return result
         }
     }
@@ -370,7 +382,7 @@ extension FileDefaults: DefaultsStore {
     ///
     /// - Returns: False if there is no such value, or in a transaction. Then nothing has changed.
     func replace(with data: Data, forKey key: String, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
-        guard note != 0, suite.current != nil else { return false }
+        guard note != 0, suite.current != nil, !isInTransaction else { return false }
         try checkWritable(key)
         return try write(.data(data), forKey: key, ifNoted: note)
     }

@@ -78,7 +78,7 @@ final class FileSuite: @unchecked Sendable {
     /// Calls a body with the open suite; nil while it has not been opened.
     ///
     /// - Throws: What the body throws.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func withCurrent<Result, Failure: Error>(
         _ body: (OpenSuite) throws(Failure) -> Result
     ) throws(Failure) -> Result? {
@@ -90,7 +90,7 @@ final class FileSuite: @unchecked Sendable {
     }
 
     /// Calls a body with the suite, which is opened first if it isn't open.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func withSuite<Result>(_ body: (OpenSuite) throws(DefaultsError) -> Result) throws(DefaultsError) -> Result {
         if let result = try withCurrent(body) { return result }
         return try body(open())

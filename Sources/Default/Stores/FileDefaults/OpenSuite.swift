@@ -15,7 +15,7 @@ struct EntryBytes {
     var storeKey: StoreKey { StoreKey(unchecked: String(decoding: key, as: UTF8.self)) }
 
     /// Calls a body with the bytes of a key and its value.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     static func of<Result>(_ key: String, _ value: PropertyListValue, _ body: (Self) -> Result) -> Result {
         value.withBytes { tag, rest in
             StoreKey(unchecked: key).withUTF8 { body(Self(key: UnsafeRawBufferPointer($0), tag: tag, rest: rest)) }
@@ -37,7 +37,7 @@ final class OpenSuite: Sendable {
 extension OpenSuite {
     /// The stored value for a key, including changes by this thread's transaction.
     func value(for key: StoreKey) -> PropertyListValue? {
-        if journal.hasExclusiveAccess, let change = state.transaction?[key] {
+        if isInTransaction, let change = state.transaction?[key] {
             return change?.value
         }
         let token = journal.beginReading()
@@ -92,43 +92,44 @@ extension OpenSuite {
         return entries
     }
 
-    /// Stores a value, or adds the change to this thread's transaction.
+    /// Whether this thread has begun a transaction.
+    var isInTransaction: Bool { journal.hasExclusiveAccess && state.transaction != nil }
+
+    /// Adds a change to this thread's transaction; nil removes the value.
+    func addToTransaction(_ value: StoredValue?, for key: StoreKey) throws(JournalError) {
+        assert(isInTransaction)
+        // Refused here, so that the call throws and not the commit.
+        if let value {
+            try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
+        }
+        state.transaction?.updateValue(value, forKey: key)
+    }
+
+    /// Stores a value; not in a transaction.
     ///
     /// A value that is already stored is not written again. With `.everyWrite` the call, or the outermost exclusive
     /// access around it, still waits until the value has reached the disk. With a note other than 0, nothing is stored
     /// unless the value that is replaced has this note.
     ///
     /// - Returns: Whether the value is stored.
-    @inline(__always)
+    @inline(__always)  // See Journal.acquire.
     func set(
         _ entry: EntryBytes,
         durability: FileDefaults.Durability,
         ifNoted note: UInt8 = 0
     ) throws(JournalError) -> Bool {
-        if isInTransaction {
-            if note != 0 { return false }
-            // Refused here, so that the call throws and not the commit.
-            try JournalBatch.check(valueSize: entry.rest.count + 1, path: journal.path)
-            state.transaction?.updateValue(StoredValue(entry.tag, entry.rest), forKey: entry.storeKey)
-            return true
-        }
+        assert(!isInTransaction)
         let isStored = try journal.set(key: entry.key, prefix: entry.tag, value: entry.rest, ifNoted: note)
         if isStored, durability == .everyWrite { try promise() }
         return isStored
     }
 
-    /// Removes a value, or adds the change to this thread's transaction; waits for the disk as ``set(_:durability:)``.
+    /// Removes a value; not in a transaction. Waits for the disk as ``set(_:durability:ifNoted:)`` does.
     func remove(_ key: StoreKey, durability: FileDefaults.Durability) throws(JournalError) {
-        if isInTransaction {
-            state.transaction?.updateValue(nil, forKey: key)
-            return
-        }
+        assert(!isInTransaction)
         try remove(key)
         if durability == .everyWrite { try promise() }
     }
-
-    /// Whether this thread has begun a transaction.
-    private var isInTransaction: Bool { journal.hasExclusiveAccess && state.transaction != nil }
 
     /// Gives data a note, if it is what is stored under the key.
     func note(_ note: UInt8, _ data: Data, for key: StoreKey) {

@@ -14,20 +14,12 @@ enum StoredValue: Sendable {
 
     /// Creates a value from its bytes in the journal.
     init(_ bytes: UnsafeRawBufferPointer) {
-        guard let tag = bytes.first else {
-            self = .encoded(Data())
-            return
-        }
-        self.init(tag, UnsafeRawBufferPointer(rebasing: bytes.dropFirst()))
-    }
-
-    /// Creates a value from its first byte, which identifies the type, and the rest.
-    init(_ tag: UInt8, _ rest: UnsafeRawBufferPointer) {
-        var encoded: StoredValue { .encoded(Data([tag]) + rest) }
-        switch PropertyListValue.Tag(rawValue: tag) {
+        let tag = bytes.first.flatMap(PropertyListValue.Tag.init(rawValue:))
+        let rest = UnsafeRawBufferPointer(rebasing: bytes.dropFirst())
+        switch tag {
         case .data: self = .data(Data(rest))
-        case .string: self = String(strictUTF8: rest).map { .string($0) } ?? encoded
-        default: self = encoded
+        case .string: self = String(strictUTF8: rest).map { .string($0) } ?? .encoded(Data(bytes))
+        default: self = .encoded(Data(bytes))
         }
     }
 
