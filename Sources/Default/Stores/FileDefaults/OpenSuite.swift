@@ -124,7 +124,9 @@ extension OpenSuite {
         return isStored
     }
 
-    /// Removes a value; not in a transaction. Waits for the disk as ``set(_:durability:ifNoted:)`` does.
+    /// Removes a value; not in a transaction.
+    ///
+    /// Waits for the disk as ``set(_:durability:ifNoted:)`` does.
     func remove(_ key: StoreKey, durability: FileDefaults.Durability) throws(JournalError) {
         assert(!isInTransaction)
         try remove(key)
