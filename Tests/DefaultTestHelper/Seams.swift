@@ -266,6 +266,36 @@ func printTransactionInChild(of suite: FileDefaults) throws {
     printNow("parent \(refusal), \(suite.integer(forKey: "number"))")
 }
 
+/// Forks in a change of a value.
+///
+/// The parent stores 2 and another process 10 before the child returns from the change, which it made of what was stored
+/// before.
+func printUpdateInChild(of suite: FileDefaults) throws {
+    try suite.set(1, forKey: "number")
+    let path = try suite.url.path
+    var isChild = false
+    let go = Pipe()
+    let refusal = codeOf {
+        try suite.updateStoredValue(forKey: "number") { value in
+            value = 2
+            isChild = forkHere() == 0
+            if isChild { _ = go.fileHandleForReading.availableData }
+        }
+    }
+    if isChild {
+        printNow("child \(refusal)")
+        _exit(0)
+    }
+    let other = Process()
+    other.executableURL = URL(filePath: CommandLine.arguments[0])
+    other.arguments = ["set-number", path, "10"]
+    try other.run()
+    other.waitUntilExit()
+    go.fileHandleForWriting.write(Data([0]))
+    wait(nil)
+    printNow("parent \(refusal), \(suite.integer(forKey: "number"))")
+}
+
 /// Forks in a chain, in which each child opens its own suite.
 ///
 /// - Returns: The number of suites that could be written and read.
@@ -328,6 +358,8 @@ func runSeams() throws -> Bool {
     case "fork-in-exclusive-access": print(try countAfterForkInExclusiveAccess(of: suite()))
     case "fork-and-use": try printUseInChild(of: suite())
     case "fork-in-transaction": try printTransactionInChild(of: suite())
+    case "fork-in-update": try printUpdateInChild(of: suite())
+    case "set-number": try suite().set(Int(arguments[1]) ?? 0, forKey: "number")
     case "increment-once":
         let suite = try suite()
         printNow("waiting")

@@ -67,15 +67,16 @@ struct Tables {
         """
         # Measured
 
-        Written by `Benchmarks/run`. Ratios carry over between machines, times do not. Each figure is the median of \
-        \(rounds) rounds, which take turns; a ratio is taken within each round, between benchmarks that ran side by side.
+        Written by `Benchmarks/run`. Ratios carry over between machines, times do not. The times below are medians of \
+        \(rounds) rounds, which take turns.
 
         \(Self.table(["", ""], environment.facts.map { [$0.name, $0.value] }))
 
         ## Targets
 
-        \(met) Each is judged by the least times of all rounds, to which what else the machine does only adds; beside \
-        it are the least and the greatest of the rounds' medians. "1/60" is a sixtieth.
+        \(met) Each is judged by the least times of all rounds, to which what else the machine does only adds, and those \
+        with another process by the median of the rounds. Beside it are the least and the greatest of the rounds' medians, \
+        of benchmarks that ran side by side. "1/60" is a sixtieth.
 
         \(targets)
 

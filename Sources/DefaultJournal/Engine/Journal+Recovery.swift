@@ -68,7 +68,7 @@ extension Journal {
             throw JournalError(.overwritten)
         }
         // Read into another table, so that the entries stay what they were if anything below throws.
-        var table = EntryTable(hash: keyHash, freeForm: entries.freeForm)
+        var table = EntryTable(freeForm: entries.freeForm)
         table.isFilling = true
         var successor: Successor?
         var replay = Replay(window, salt: salt)
@@ -422,7 +422,7 @@ extension Journal {
         fresh.file.flusher.noteSynced(to: fresh.syncedEnd)
         stateLock.withLock {
             if fresh.isEmpty {
-                _ = replaceEntries(by: EntryTable(hash: keyHash, freeForm: entries.freeForm), namesChanges: false)
+                _ = replaceEntries(by: EntryTable(freeForm: entries.freeForm), namesChanges: false)
             }
             state.use(fresh.file, position: fresh.end, fingerprint: fingerprint, headerFingerprint: fingerprint)
         }

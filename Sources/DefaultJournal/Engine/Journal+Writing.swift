@@ -138,27 +138,35 @@ extension Journal {
     ) throws(JournalError) -> Bool {
         let operation = Operation.set(key: key, prefix: prefix, value: value)
         if let problem = operation.problem { throw JournalError(problem, path: journalPath) }
-        let hash = keyHash(key)
         let isOnItsOwn = !hasExclusiveAccess
         if isOnItsOwn {
-            if isStored(key, hash: hash, prefix, value, note: note) { return true }
+            if isStored(key, prefix, value, note: note) { return true }
             try beginExclusiveAccess()
         }
         defer { if isOnItsOwn { endExclusiveAccess() } }
-        let place = entries.place(of: key, hash: hash)
-        if note != 0, place.entry?.note != note { return false }
-        if place.entry?.holds(prefix, value) == true { return true }
+        let hash = entries.hash(key)
+        let entry = entries.entry(key, hash: hash)
+        if note != 0, self.note(of: entry) != note { return false }
+        if entry?.holds(prefix, value) == true { return true }
         do throws(JournalError) {
             try commit(size: operation.encodedSize) { target in
                 operation.encode(to: target)
             } apply: {
                 noteChange(operation, by: .thisThread)
-                entries.set(key, at: place, prefix: prefix, value, note: note)
+                // Looked up again: should another program write to the journal, a reader may have changed the entries.
+                entries.set(key, hash: hash, prefix: prefix, value, note: note)
             }
         } catch {
             throw error.withDirectory(path)
         }
         return true
+    }
+
+    /// The note of an entry, which threads without exclusive access change as well.
+    private func note(of entry: EntryTable.Entry?) -> UInt8 {
+        let token = stateLock.lockShared()
+        defer { stateLock.unlockShared(token) }
+        return entry?.note ?? 0
     }
 
     /// Gives a stored value a note, if it is still this one.
@@ -173,14 +181,13 @@ extension Journal {
     /// read.
     private func isStored(
         _ key: UnsafeRawBufferPointer,
-        hash: Int,
         _ prefix: UInt8?,
         _ value: UnsafeRawBufferPointer,
         note: UInt8
     ) -> Bool {
         guard let token = stateLock.tryLockShared() else { return false }
         defer { stateLock.unlockShared(token) }
-        guard let entry = entries.place(of: key, hash: hash).entry, entry.holds(prefix, value) else { return false }
+        guard let entry = entries.entry(key), entry.holds(prefix, value) else { return false }
         return (note == 0 || entry.note == note) && state.refusal == nil && !isForked
             && isKnownCurrent(at: Clock.monotonic())
     }

@@ -97,13 +97,12 @@ package final class Journal: @unchecked Sendable {
     // Each mutable property says which lock guards it. The locks exclude overlapping accesses.
     // `@exclusivity(unchecked)`: 3,400 instead of 4,600 instructions for a `set` (callgrind).
 
-    /// The entries; changed under `exclusive` and `stateLock`.
+    /// The entries; changed under `stateLock`, and while a thread has exclusive access only by that thread, unless
+    /// another program writes to the journal.
     ///
     /// Use them between ``beginReading()`` and ``endReading(_:)``, between ``lockForReading()`` and
     /// ``unlockForReading()``, or with exclusive access.
     @exclusivity(unchecked) package internal(set) var entries: EntryTable
-    /// Hashes the keys of ``entries``, also where they may not be used.
-    let keyHash = KeyHash()
     /// Is notified of changes, if there is one.
     package let observer: (any JournalObserver)?
     /// The suite's directory, as an absolute path.
@@ -192,7 +191,7 @@ package final class Journal: @unchecked Sendable {
     ) {
         self.observer = observer
         let owner = observer.map { type(of: $0) }
-        entries = EntryTable(hash: keyHash, freeForm: { owner?.free($0) })
+        entries = EntryTable(freeForm: { owner?.free($0) })
         self.path = path
         journalPath = path + "/" + SuiteDirectory.journalName
         device = suite.id.device

@@ -73,15 +73,13 @@ package struct EntryTable: ~Copyable {
     /// Whether a journal is being read from its beginning: then many entries share an allocation.
     var isFilling = false
 
-    private let hash: KeyHash
+    private let hashSeed = UInt64.random(in: 0...UInt64.max)
+    private let hashMultiplier = UInt64.random(in: 0...UInt64.max) | 1
     /// Frees the form that the owner has made of a value.
     let freeForm: (UnsafeMutableRawPointer) -> Void
 
-    /// - Parameters:
-    ///   - hash: Hashes the keys.
-    ///   - freeForm: Frees the form that the owner has made of a value, when its entry changes.
-    package init(hash: KeyHash = KeyHash(), freeForm: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
-        self.hash = hash
+    /// - Parameter freeForm: Frees the form that the owner has made of a value, when its entry changes.
+    package init(freeForm: @escaping (UnsafeMutableRawPointer) -> Void = { _ in }) {
         self.freeForm = freeForm
         capacity = 16
         slots = Self.orTrap { () throws(JournalError) in try Self.makeSlots(16) }
@@ -120,31 +118,10 @@ package struct EntryTable: ~Copyable {
         entry.form = nil
     }
 
-    package func entry(_ key: UnsafeRawBufferPointer) -> Entry? { place(of: key, hash: hash(key)).entry }
+    package func entry(_ key: UnsafeRawBufferPointer) -> Entry? { entry(key, hash: hash(key)) }
 
-    /// Where a key is, or would be, until the table changes.
-    struct Place {
-        /// The key's entry, if it has one.
-        let entry: Entry?
-        fileprivate let slot: Int
-        fileprivate let hash: Int
-    }
-
-    /// - Parameters:
-    ///   - key: The key.
-    ///   - hash: Its hash, by the table's ``KeyHash``.
-    /// - Returns: Its place.
-    func place(of key: UnsafeRawBufferPointer, hash: Int) -> Place {
-        let mask = capacity - 1
-        var slot = hash & mask
-        while let block = slots[slot].block {
-            let entry = Entry(block: block)
-            if slots[slot].hash == hash, ByteSearch.isSame(entry.key, key) {
-                return Place(entry: entry, slot: slot, hash: hash)
-            }
-            slot = (slot + 1) & mask
-        }
-        return Place(entry: nil, slot: slot, hash: hash)
+    func entry(_ key: UnsafeRawBufferPointer, hash: Int) -> Entry? {
+        slots[slot(of: key, hash)].block.map { Entry(block: $0) }
     }
 
     /// Whether this value is stored under a key; the prefix is its first byte, if it isn't in `value`.
@@ -162,8 +139,7 @@ package struct EntryTable: ~Copyable {
     /// - Throws: The refusal of memory, of which a file can claim much; the table is unchanged then.
     mutating func apply(checking operation: Operation) throws(JournalError) {
         switch operation {
-        case .set(let key, let prefix, let value):
-            try set(checking: key, at: place(of: key, hash: hash(key)), prefix: prefix, value)
+        case .set(let key, let prefix, let value): try set(checking: key, hash: hash(key), prefix: prefix, value)
         case .remove(let key): remove(key)
         case .removeAll: removeAll()
         case .moved: break
@@ -190,26 +166,27 @@ package struct EntryTable: ~Copyable {
     @inline(__always)  // See Journal.acquire.
     mutating func set(
         _ key: UnsafeRawBufferPointer,
-        at place: Place,
+        hash: Int,
         prefix: UInt8?,
         _ value: UnsafeRawBufferPointer,
         note: UInt8
     ) {
         Self.orTrap { () throws(JournalError) in
-            try set(checking: key, at: place, prefix: prefix, value, note: note)
+            try set(checking: key, hash: hash, prefix: prefix, value, note: note)
         }
     }
 
     @inline(__always)  // See Journal.acquire.
     private mutating func set(
         checking key: UnsafeRawBufferPointer,
-        at place: Place,
+        hash: Int,
         prefix: UInt8?,
         _ value: UnsafeRawBufferPointer,
         note: UInt8 = 0
     ) throws(JournalError) {
         let length = value.count + (prefix == nil ? 0 : 1)
-        let replaced = place.entry
+        var slot = slot(of: key, hash)
+        let replaced = slots[slot].block.map { Entry(block: $0) }
         // In place, so that the block and its slot stay.
         if let replaced, replaced.valueLength == length {
             dropForm(of: replaced)
@@ -217,10 +194,9 @@ package struct EntryTable: ~Copyable {
             Self.fill(replaced.block + Entry.headerSize + key.count, prefix, value)
             return
         }
-        var place = place
         if replaced == nil, (count + 1) * 4 > capacity * 3 {
             try grow()
-            place = self.place(of: key, hash: place.hash)
+            slot = self.slot(of: key, hash)
         }
         let new = try makeBlock(Entry.headerSize + key.count + length)
         let block = new.memory
@@ -233,7 +209,7 @@ package struct EntryTable: ~Copyable {
         Self.fill(block + Entry.headerSize + key.count, prefix, value)
         count(Entry(block: block), isAdded: true)
         if let replaced { free(replaced) } else { count += 1 }
-        slots[place.slot] = Slot(hash: place.hash, block: block)
+        slots[slot] = Slot(hash: hash, block: block)
     }
 
     /// Memory for a block.
@@ -268,10 +244,9 @@ package struct EntryTable: ~Copyable {
     }
 
     mutating func remove(_ key: UnsafeRawBufferPointer) {
-        let place = place(of: key, hash: hash(key))
-        guard let entry = place.entry else { return }
-        var gap = place.slot
-        free(entry)
+        var gap = slot(of: key, hash(key))
+        guard let block = slots[gap].block else { return }
+        free(Entry(block: block))
         count -= 1
         slots[gap].block = nil
         // Entries that would be found through the gap move into it.
@@ -288,7 +263,7 @@ package struct EntryTable: ~Copyable {
         }
     }
 
-    mutating func removeAll() { self = EntryTable(hash: hash, freeForm: freeForm) }
+    mutating func removeAll() { self = EntryTable(freeForm: freeForm) }
 
     private mutating func free(_ entry: Entry) {
         count(entry, isAdded: false)
@@ -315,17 +290,12 @@ package struct EntryTable: ~Copyable {
         }
         SystemCalls.freeBlock(old)
     }
-}
 
-/// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as long.
-package struct KeyHash: Sendable {
-    private let seed = UInt64.random(in: 0...UInt64.max)
-    private let multiplier = UInt64.random(in: 0...UInt64.max) | 1
-
-    package init() {}
-
-    func callAsFunction(_ key: UnsafeRawBufferPointer) -> Int {
-        var state = seed ^ UInt64(truncatingIfNeeded: key.count)
+    /// A hash whose collisions depend on two random numbers; for a short key, Swift's `Hasher` takes several times as
+    /// long.
+    func hash(_ key: UnsafeRawBufferPointer) -> Int {
+        let multiplier = hashMultiplier
+        var state = hashSeed ^ UInt64(truncatingIfNeeded: key.count)
         func mix(_ word: UInt64) {
             let product = (state ^ word).multipliedFullWidth(by: multiplier)
             state = product.high ^ product.low
@@ -342,5 +312,16 @@ package struct KeyHash: Sendable {
             mix(key.loadUnaligned(fromByteOffset: key.count - 8, as: UInt64.self))
         }
         return Int(truncatingIfNeeded: state)
+    }
+
+    /// The slot of a key's block, or the free one for it.
+    private func slot(of key: UnsafeRawBufferPointer, _ hash: Int) -> Int {
+        let mask = capacity - 1
+        var slot = hash & mask
+        while let block = slots[slot].block {
+            if slots[slot].hash == hash, ByteSearch.isSame(Entry(block: block).key, key) { break }
+            slot = (slot + 1) & mask
+        }
+        return slot
     }
 }

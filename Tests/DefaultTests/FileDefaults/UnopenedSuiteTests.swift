@@ -179,6 +179,28 @@ struct UnopenedSuiteTests {
         }
     }
 
+    @Test("takes part in the transaction that its thread began through another object")
+    func transactionOfAnotherObject() throws {
+        struct Stop: Error {}
+        try withTemporaryDirectory { directory in
+            let url = directory.appending(path: "s")
+            func unopened() -> FileDefaults {
+                FileDefaults(suite: FileSuite(location: .directory(url)), durability: .background, sources: nil)
+            }
+            let suite = try FileDefaults(url: url)
+            try suite.set(1, forKey: "removed")
+            #expect(throws: Stop.self) {
+                try suite.transaction {
+                    try unopened().set(1, forKey: "set")
+                    #expect(suite.object(forKey: "set") as? Int == 1)
+                    try unopened().removeObject(forKey: "removed")
+                    throw Stop()
+                }
+            }
+            #expect(suite.storedKeys() == ["removed"])
+        }
+    }
+
     @Test("has its launch arguments all the same")
     func launchArguments() throws {
         try withUnopenedSuite(arguments: ["program", "-k", "5"]) { suite, unblock in

@@ -26,6 +26,11 @@ struct SeamTests {
         #expect(try run("fork-in-transaction") == "child storeUnavailable\nparent none, 1")
     }
 
+    @Test("A child that returns from a change of a value in which its parent forked gets an error, and stores nothing")
+    func forkInUpdate() throws {
+        #expect(try run("fork-in-update") == "child storeUnavailable\nparent none, 10")
+    }
+
     @Test("A child made with fork goes on with a suite that its parent has opened")
     func inheritedSuite() throws {
         let expected = ["child reads parent, default", "observed by parent", "parent reads child, 1"]

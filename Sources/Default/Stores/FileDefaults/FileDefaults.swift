@@ -272,32 +272,26 @@ extension FileDefaults: DefaultsStore {
         let storeKey = try StoreKey(key)
         try value?.checkDepth(forKey: key, in: self)
         try checkWritable(key)
-        try store(value, for: storeKey)
-    }
-
-    /// Stores or removes a value that may be stored, or adds the change to this thread's transaction.
-    private func store(_ value: PropertyListValue?, for key: StoreKey) throws(DefaultsError) {
-        if isInTransaction {
-            let value = value.map { StoredValue($0) }
-            try withSuite { suite throws(DefaultsError) in
-                try wrappingErrors(forKey: key.string) { () throws(JournalError) in
-                    try suite.addToTransaction(value, for: key)
-                }
-            }
-        } else if let value {
-            _ = try write(value, forKey: key.string)
+        if let value, try !isInTransaction() {
+            _ = try write(value, forKey: key)
         } else {
-            try remove(key)
+            try withSuite { suite throws(DefaultsError) in
+                try wrappingErrors(forKey: key) { () throws(JournalError) in
+                    try suite.store(value, for: storeKey, durability: durability)
+                }
+                suite.notifyChanges()
+            }
         }
     }
 
-    private var isInTransaction: Bool {
-        suites.withCurrent { current in current.state.withCurrent { $0.isInTransaction } ?? false }
+    /// Whether this thread has begun a transaction of the suite, also through another object; opens it if it isn't open.
+    private func isInTransaction() throws(DefaultsError) -> Bool {
+        try withSuite { (suite: OpenSuite) throws(DefaultsError) in suite.isInTransaction }
     }
 
     // Inlined for the reason that `Journal.acquire` gives.
 
-    /// Stores a value under a valid key.
+    /// Stores a value under a valid key; not in a transaction.
     ///
     /// - Returns: Whether it is stored; see ``OpenSuite/set(_:durability:ifNoted:)``.
     @inline(__always)
@@ -336,15 +330,6 @@ extension FileDefaults: DefaultsStore {
         try suites.withCurrent { current throws(DefaultsError) in try current.state.withSuite(body) }
     }
 
-    private func remove(_ key: StoreKey) throws(DefaultsError) {
-        try withSuite { suite throws(DefaultsError) in
-            try wrappingErrors(forKey: key.string) { () throws(JournalError) in
-                try suite.remove(key, durability: durability)
-            }
-            suite.notifyChanges()
-        }
-    }
-
     /// Throws if a source makes a key's value mandatory; see ``DefaultsSources/checkWritable(_:in:)``.
     private func checkWritable(_ key: String) throws(DefaultsError) {
         switch borrowedSources {
@@ -373,7 +358,10 @@ extension FileDefaults: DefaultsStore {
             var value = suite.value(for: storeKey)
             let result = try body(&value)
             try value?.checkDepth(forKey: key, in: self)
-            try store(value, for: storeKey)
+            // In the suite from which the value is: a child that was forked in the body has another one.
+            try wrappingErrors(forKey: key) { () throws(JournalError) in
+                try suite.store(value, for: storeKey, durability: durability)
+            }
             return result
         }
     }
@@ -382,7 +370,7 @@ extension FileDefaults: DefaultsStore {
     ///
     /// - Returns: False if there is no such value, or in a transaction. Then nothing has changed.
     func replace(with data: Data, forKey key: String, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
-        guard note != 0, suite.current != nil, !isInTransaction else { return false }
+        guard note != 0, suite.current != nil, try !isInTransaction() else { return false }
         try checkWritable(key)
         return try write(.data(data), forKey: key, ifNoted: note)
     }

@@ -95,14 +95,28 @@ extension OpenSuite {
     /// Whether this thread has begun a transaction.
     var isInTransaction: Bool { journal.hasExclusiveAccess && state.transaction != nil }
 
-    /// Adds a change to this thread's transaction; nil removes the value.
-    func addToTransaction(_ value: StoredValue?, for key: StoreKey) throws(JournalError) {
-        assert(isInTransaction)
-        // Refused here, so that the call throws and not the commit.
-        if let value {
-            try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
+    /// Stores or removes a value, or adds the change to this thread's transaction.
+    func store(
+        _ value: PropertyListValue?,
+        for key: StoreKey,
+        durability: FileDefaults.Durability
+    ) throws(JournalError) {
+        if isInTransaction {
+            let value = value.map { StoredValue($0) }
+            // Refused here, so that the call throws and not the commit.
+            if let value {
+                try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
+            }
+            state.transaction?.updateValue(value, forKey: key)
+        } else if let value {
+            _ = try EntryBytes.of(key.string, value) { entry in
+                Result { () throws(JournalError) in try set(entry, durability: durability) }
+            }
+            .get()
+        } else {
+            try remove(key)
+            if durability == .everyWrite { try promise() }
         }
-        state.transaction?.updateValue(value, forKey: key)
     }
 
     /// Stores a value; not in a transaction.
@@ -122,15 +136,6 @@ extension OpenSuite {
         let isStored = try journal.set(key: entry.key, prefix: entry.tag, value: entry.rest, ifNoted: note)
         if isStored, durability == .everyWrite { try promise() }
         return isStored
-    }
-
-    /// Removes a value; not in a transaction.
-    ///
-    /// Waits for the disk as ``set(_:durability:ifNoted:)`` does.
-    func remove(_ key: StoreKey, durability: FileDefaults.Durability) throws(JournalError) {
-        assert(!isInTransaction)
-        try remove(key)
-        if durability == .everyWrite { try promise() }
     }
 
     /// Gives data a note, if it is what is stored under the key.
