@@ -268,8 +268,8 @@ func printTransactionInChild(of suite: FileDefaults) throws {
 
 /// Forks in a change of a value.
 ///
-/// The parent stores 2 and another process 10 before the child returns from the change, which it made of what was stored
-/// before.
+/// The parent stores 2 and another process 10, before the child returns from the change that it made of what was there
+/// first.
 func printUpdateInChild(of suite: FileDefaults) throws {
     try suite.set(1, forKey: "number")
     let path = try suite.url.path

@@ -284,7 +284,9 @@ extension FileDefaults: DefaultsStore {
         }
     }
 
-    /// Whether this thread has begun a transaction of the suite, also through another object; opens it if it isn't open.
+    /// Whether this thread has begun a transaction of the suite, also through another object.
+    ///
+    /// Opens the suite if it isn't open.
     private func isInTransaction() throws(DefaultsError) -> Bool {
         try withSuite { (suite: OpenSuite) throws(DefaultsError) in suite.isInTransaction }
     }
