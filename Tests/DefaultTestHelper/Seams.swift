@@ -279,7 +279,11 @@ func printUpdateInChild(of suite: FileDefaults) throws {
         try suite.updateStoredValue(forKey: "number") { value in
             value = 2
             isChild = forkHere() == 0
-            if isChild { _ = go.fileHandleForReading.availableData }
+            if isChild {
+                // So that it isn't kept waiting if its parent fails.
+                try go.fileHandleForWriting.close()
+                _ = go.fileHandleForReading.availableData
+            }
         }
     }
     if isChild {
@@ -291,6 +295,7 @@ func printUpdateInChild(of suite: FileDefaults) throws {
     other.arguments = ["set-number", path, "10"]
     try other.run()
     other.waitUntilExit()
+    guard other.terminationStatus == 0 else { exit(12) }
     go.fileHandleForWriting.write(Data([0]))
     wait(nil)
     printNow("parent \(refusal), \(suite.integer(forKey: "number"))")

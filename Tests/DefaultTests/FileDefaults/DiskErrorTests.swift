@@ -54,6 +54,27 @@ struct DiskErrorTests {
         }
     }
 
+    @Test("tells observers what is stored although it could not be put on the disk")
+    func observers() throws {
+        try withSuite(.everyWrite) { suite, probe in
+            let seen = Locked<[Set<String>?]>([])
+            let observation = suite.observeChanges { keys in seen.withLock { $0.append(keys) } }
+            defer { observation.cancel() }
+            let bodies: [() throws -> Void] = [
+                { try suite.set(1, forKey: "k") },
+                { try suite.removeObject(forKey: "k") },
+                { try suite.updateStoredValue(forKey: "k") { $0 = 2 } },
+                { try suite.transaction { try suite.set(3, forKey: "k") } },
+            ]
+            for (number, body) in bodies.enumerated() {
+                probe.plan(.fail(code: EIO), call: number == 0 ? .fdatasync : .fsync, number: 0)
+                #expect(throws: DefaultsError.self, performing: body)
+                #expect(seen.withLock { $0 } == Array(repeating: ["k"], count: number + 1))
+            }
+            #expect(probe.fired == bodies.count)
+        }
+    }
+
     @Test("throws what a flush of every write fails with, keeps the value, and flushes all with the next write")
     func flushes() throws {
         try withSuite(.everyWrite) { suite, probe in

@@ -61,6 +61,9 @@ struct EveryWriteTests {
                 { try durable.withExclusiveAccess { try durable.removeObject(forKey: "absent") } },
                 { try durable.transaction { try durable.set(1, forKey: "k") } },
                 { try durable.transaction { try durable.removeObject(forKey: "absent") } },
+                { try suite.transaction { try durable.set(1, forKey: "k") } },
+                { try suite.transaction { try durable.removeObject(forKey: "absent") } },
+                { try suite.transaction { try durable.transaction { try durable.set(1, forKey: "k") } } },
             ]
             for (number, body) in bodies.enumerated() {
                 try suite.set(2, forKey: "k")

@@ -276,10 +276,11 @@ extension FileDefaults: DefaultsStore {
             _ = try write(value, forKey: key)
         } else {
             try withSuite { suite throws(DefaultsError) in
+                // Also of what is stored but could not be put on the disk.
+                defer { suite.notifyChanges() }
                 try wrappingErrors(forKey: key) { () throws(JournalError) in
                     try suite.store(value, for: storeKey, durability: durability)
                 }
-                suite.notifyChanges()
             }
         }
     }
@@ -313,14 +314,13 @@ extension FileDefaults: DefaultsStore {
     @inline(__always)
     private func write(_ entry: EntryBytes, ifNoted note: UInt8) throws(DefaultsError) -> Bool {
         try withSuite { suite throws(DefaultsError) in
-            let isStored: Bool
+            // Also of what is stored but could not be put on the disk.
+            defer { suite.notifyChanges() }
             do throws(JournalError) {
-                isStored = try suite.set(entry, durability: durability, ifNoted: note)
+                return try suite.set(entry, durability: durability, ifNoted: note)
             } catch {
                 throw .failing(error, key: entry.storeKey.string, in: storeDescription)
             }
-            suite.notifyChanges()
-            return isStored
         }
     }
 

@@ -108,6 +108,8 @@ extension OpenSuite {
                 try JournalBatch.check(valueSize: value.byteCount, path: journal.path)
             }
             state.transaction?.updateValue(value, forKey: key)
+            // Whatever the object promises through which the transaction was begun.
+            if durability == .everyWrite { state.owesFlush = true }
         } else if let value {
             _ = try EntryBytes.of(key.string, value) { entry in
                 Result { () throws(JournalError) in try set(entry, durability: durability) }
