@@ -44,6 +44,42 @@ struct RecoveryTests {
         let fresh = try Journal.openUnregistered(directory.suite)
         #expect(fresh.all == journal.all && fresh["next"] == "1" && fresh["last"] == "1")
     }
+
+    @Test("What is written behind damage and a header that zeros would complete is kept", arguments: 9...11)
+    func headerCompletedByZeros(length: Int) throws {
+        let directory = TemporaryDirectory()
+        let writer = try Journal.openUnregistered(directory.suite, JournalOptions(automaticMaintenance: false))
+        try writer.set("first", "1")
+        let damaged = writer.state.position
+        try writer.set("damaged", "1")
+        let tail = writer.state.position
+        try writer.set("cut", String(repeating: "1", count: 100))
+        let bytes = try directory.bytes("suite/journal")
+        let number = UInt16(bytes[Int(tail) + 2]) | UInt16(bytes[Int(tail) + 3]) << 8
+        let salt = writer.state.file.salt
+        // Few checksums end in so many zeros, so the header gets a length with which it does.
+        func checksum(_ length: UInt32) -> UInt32 {
+            Record.headerChecksum(salt: salt, offset: tail, number: number, length: length)
+        }
+        let lengths = 1...UInt32(Record.maximumPayload)
+        let payload = try #require(lengths.first { checksum($0) >> (8 * (length - 8)) == 0 })
+        let header = [payload, checksum(payload)].flatMap { word in
+            (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
+        }
+        try directory.overwriteInPlace("suite/journal", at: tail + 4, with: header)
+        try #require(truncate(directory.journal, off_t(tail) + off_t(length)) == 0)
+        try directory.overwriteInPlace("suite/journal", at: damaged, with: [0])
+        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
+        // The disk has no room for the repair, so the damaged journal stays in use.
+        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
+        let journal = try Journal.openUnregistered(directory.suite, options)
+        #expect(probe.fired == 1)
+        try journal.set("next", "1")
+        try journal.set("last", "1")
+        let fresh = try Journal.openUnregistered(directory.suite)
+        #expect(fresh.all == journal.all && fresh["next"] == "1" && fresh["last"] == "1")
+    }
     #endif
 
     @Test("Every prefix opens with every complete record")

@@ -102,10 +102,15 @@ struct Replay: ~Copyable {
     }
 
     /// The record header at `cursor`, as far as its own checksum; nil if there is none.
+    ///
+    /// What the end of the file has cut off counts as zeros: those are there once the next record is written behind it.
     private func header(_ bytes: UnsafeRawBufferPointer, at cursor: Int, base: UInt64) -> RecordHeader? {
-        guard bytes.count - cursor >= Record.checkedSize,
-            bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker
-        else { return nil }
+        let missing = Record.checkedSize - (bytes.count - cursor)
+        if missing > 0 {
+            let completed = bytes[cursor...] + Array(repeating: 0, count: missing)
+            return completed.withUnsafeBytes { header($0, at: 0, base: base &+ UInt64(cursor)) }
+        }
+        guard bytes.littleEndian(at: cursor, as: UInt16.self) == Record.marker else { return nil }
         let number = bytes.littleEndian(at: cursor + 2, as: UInt16.self)
         let length = bytes.littleEndian(at: cursor + 4, as: UInt32.self)
         let offset = base &+ UInt64(cursor)
@@ -175,10 +180,11 @@ struct Replay: ~Copyable {
         while cursor < size, let data = try source.firstData(from: cursor) {
             cursor = data / UInt64(step) * UInt64(step)
             let piece = try source.piece(from: cursor, to: size)
-            guard piece.count >= Record.checkedSize else { return size }
+            let isLast = cursor + UInt64(piece.count) == size
+            guard piece.count >= Record.checkedSize || isLast else { return size }
             var index = 0
-            // One that is cut off behind its checksum counts as well: the next record must not go where it reaches.
-            while index <= piece.count - Record.checkedSize {
+            // One that is cut off counts as well: the next record must not go where it reaches.
+            while index <= piece.count - Record.checkedSize || isLast && index < piece.count {
                 if header(piece, at: index, base: cursor) != nil { return cursor + UInt64(index) }
                 index += step
             }
