@@ -196,9 +196,10 @@ struct FileDefaultsTests {
             let patient = try FileDefaults(url: directory.appending(path: "t"), lockTimeout: .infinity)
             #expect(try lockTimeout(of: patient) == 1_000_000_000_000_000_000)
         }
-        // Nothing is created before the first write.
         let name = "suite-\(UUID().uuidString)"
         let named = try FileDefaults(suiteName: name, durability: .everyWrite, lockTimeout: 1.5)
+        let url = try named.url
+        defer { try? FileManager.default.removeItem(at: url) }
         #expect(named.durability == .everyWrite)
         #expect(try lockTimeout(of: named) == 1_500_000_000)
         #expect(named.storeDescription.hasSuffix("/\(name).defaults)"))

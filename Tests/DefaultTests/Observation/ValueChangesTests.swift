@@ -239,10 +239,13 @@ struct ResettingTests {
     }
 
     @Test("of a storage say the name of the suite")
-    func suiteName() {
+    func suiteName() throws {
         #expect(PersistentStorage()?.suiteName == nil)
-        // Nothing is created before the first write.
         let name = "suite-\(UUID().uuidString)"
         #expect(PersistentStorage(suiteName: name)?.suiteName == name)
+        #if !canImport(Darwin)
+        // `UserDefaults` creates nothing before the first write.
+        try FileManager.default.removeItem(at: FileDefaults(suiteName: name).url)
+        #endif
     }
 }
