@@ -31,18 +31,7 @@ struct RecoveryTests {
         try writer.set("damaged", "1")
         let tail = writer.state.position
         try writer.set("cut", String(repeating: "1", count: 100))
-        try #require(truncate(directory.journal, off_t(tail) + off_t(length)) == 0)
-        try directory.overwriteInPlace("suite/journal", at: damaged, with: [0])
-        let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
-        // The disk has no room for the repair, so the damaged journal stays in use.
-        probe.plan(.fail(code: ENOSPC), call: .pwrite, number: 0)
-        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false)
-        let journal = try Journal.openUnregistered(directory.suite, options)
-        #expect(probe.fired == 1)
-        try journal.set("next", "1")
-        try journal.set("last", "1")
-        let fresh = try Journal.openUnregistered(directory.suite)
-        #expect(fresh.all == journal.all && fresh["next"] == "1" && fresh["last"] == "1")
+        try expectWritesAreKept(in: directory, cutTo: tail + UInt64(length), damagedAt: damaged)
     }
 
     @Test("What is written behind damage and a header that zeros would complete is kept", arguments: 9...11)
@@ -67,7 +56,16 @@ struct RecoveryTests {
             (0..<4).map { UInt8(truncatingIfNeeded: word >> ($0 * 8)) }
         }
         try directory.overwriteInPlace("suite/journal", at: tail + 4, with: header)
-        try #require(truncate(directory.journal, off_t(tail) + off_t(length)) == 0)
+        try expectWritesAreKept(in: directory, cutTo: tail + UInt64(length), damagedAt: damaged)
+    }
+
+    /// Cuts a journal off and damages a record before that, and expects what is written then to be kept.
+    private func expectWritesAreKept(
+        in directory: TemporaryDirectory,
+        cutTo size: UInt64,
+        damagedAt damaged: UInt64
+    ) throws {
+        try #require(truncate(directory.journal, off_t(size)) == 0)
         try directory.overwriteInPlace("suite/journal", at: damaged, with: [0])
         let probe = SystemCallProbe(fileTimeAdvance: 10_000_000_000)
         // The disk has no room for the repair, so the damaged journal stays in use.

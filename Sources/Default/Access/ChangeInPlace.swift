@@ -31,24 +31,18 @@ struct AccessInPlace: ~Copyable {
 /// type up at run time.
 struct ChangeInPlace: ~Copyable {
     private let access: KeyAccess
-    /// The error of a store that refused exclusive access; nil if it has begun.
-    private let refusal: (any Error)?
+    private let exclusive: AccessInPlace
     /// Whether the stored value could be read.
     private var isReadable = true
 
     init(forKey key: String, in store: any DefaultsStore) {
         access = KeyAccess(key, in: store)
-        do {
-            try store.beginExclusiveAccess()
-            refusal = nil
-        } catch {
-            refusal = error
-        }
+        exclusive = AccessInPlace(to: store)
     }
 
     /// The value to change.
     mutating func value<Value>(by bridge: ValueBridge<Value>, default makeDefault: () -> Value) -> Value {
-        guard refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
+        guard exclusive.refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
             return makeDefault()
         }
         do {
@@ -63,7 +57,7 @@ struct ChangeInPlace: ~Copyable {
     /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         do throws(DefaultsError) {
-            if let refusal {
+            if let refusal = exclusive.refusal {
                 throw .wrapping(refusal, access.context(Value.self))
             }
             try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
@@ -72,9 +66,5 @@ struct ChangeInPlace: ~Copyable {
         }
     }
 
-    func end() {
-        if refusal == nil {
-            access.store.endExclusiveAccess()
-        }
-    }
+    func end() { exclusive.end() }
 }

@@ -68,9 +68,7 @@ struct KeyAccess {
     }
 
     /// Whether a source hides the stored value.
-    var isOverridden: Bool {
-        !DefaultsSources.areSilent(in: store) && store.sources?.hidesOwnValue(forKey: key) == true
-    }
+    var isOverridden: Bool { store.sources?.hidesOwnValue(forKey: key) ?? false }
 
     /// Stores a value, whatever is stored; nil removes the stored one.
     ///

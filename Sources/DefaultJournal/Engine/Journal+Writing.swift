@@ -92,9 +92,9 @@ extension Journal {
         writer.depth += 1
     }
 
-    // Inlined, as everything between a call and its `pwrite` for which that was found to matter: right after a call to
-    // the system each function that is entered takes some 10 ns. Without, a `set` takes 1.5 times as long as its calls
-    // to the system, and with it 1.4 times (`Benchmarks/run`).
+    // Inlined, as are the other functions on a write's way that refer to this one: each that is entered after a call to
+    // the system takes some 10 ns. A `set` takes 1.4 times as long as its calls to the system, and 1.5 times if none of
+    // them is inlined (`Benchmarks/run`).
     @inline(__always)
     private func acquire(followsPath: Bool, waitingAtMost limit: UInt64, comparesPath: Bool) throws(JournalError) {
         if state.refusal != nil { return try becomeWritable(waitingAtMost: limit) }
