@@ -208,6 +208,29 @@ struct FileDefaultsTests {
         #expect(try FileDefaults(suiteName: name).durability == .background)
     }
 
+    @Test("takes back settings that a failed transaction wrote, though this process can replace its own unread")
+    func settingsInTransaction() throws {
+        struct Stop: Error {}
+        struct Noted: DefaultStorable, Equatable {
+            var number = 0
+            static let defaultValue = Noted()
+        }
+        try withTemporaryDirectory { directory in
+            let suite = try FileDefaults(url: directory.appending(path: "s"))
+            for number in 1...2 {
+                try Noted(number: number).save(to: suite)
+            }
+            #expect(throws: Stop.self) {
+                try suite.transaction {
+                    try Noted(number: 3).save(to: suite)
+                    #expect(try Noted.load(from: suite) == Noted(number: 3))
+                    throw Stop()
+                }
+            }
+            #expect(try Noted.load(from: suite) == Noted(number: 2))
+        }
+    }
+
     @Test("has a description and a URL by its path, before it is opened and where there is none too")
     func descriptions() throws {
         try withTemporaryDirectory { directory in
