@@ -1,6 +1,10 @@
 import Default
 import Foundation
 
+/// Seconds for which a helper waits for other processes: longer than any wait on a busy machine, since other tests are
+/// about how long to wait.
+let patience: TimeInterval = 60
+
 /// Writes to a suite whose lock this process holds through another open file, and prints the result and the reports.
 ///
 /// - Parameter url: The suite's directory.

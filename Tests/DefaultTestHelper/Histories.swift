@@ -247,11 +247,10 @@ func recordHistory(_ arguments: [String]) throws {
     let directory = URL(filePath: arguments[1])
     let process = Int(arguments[2]) ?? 0
     let kind = arguments[4]
-    // The limit is longer than any wait on a busy machine: another test is about how long to wait.
     let mandatory = arguments.dropFirst(6).map { FileSource.file(URL(filePath: $0)) }
     let suite =
         kind == "read-only"
-        ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: 60, mandatory: mandatory)
+        ? try FileDefaults(readingFrom: url) : try FileDefaults(url: url, lockTimeout: patience, mandatory: mandatory)
     // Has the folder of the file watched, so that its changes count at once.
     let watching = mandatory.isEmpty ? nil : suite.observeChanges { _ in }
     defer { watching?.cancel() }

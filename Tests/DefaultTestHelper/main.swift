@@ -24,7 +24,7 @@ struct Counter: DefaultStorable {
     var count = 0
     static let defaults: FileDefaults = {
         do {
-            return try FileDefaults(url: URL(filePath: CommandLine.arguments[2]))
+            return try FileDefaults(url: URL(filePath: CommandLine.arguments[2]), lockTimeout: patience)
         } catch {
             print(error)
             exit(3)
@@ -80,7 +80,7 @@ struct LiveCounter: DefaultStorable {
 let arguments = Array(CommandLine.arguments.dropFirst(2))
 
 func suite() throws -> FileDefaults {
-    try FileDefaults(url: URL(filePath: arguments[0]))
+    try FileDefaults(url: URL(filePath: arguments[0]), lockTimeout: patience)
 }
 
 func codeOf(_ body: () throws -> Void) -> String {

@@ -12,7 +12,10 @@ import Foundation
 // The second process of the crash and multi-process tests. The first argument is the command, the second a suite's
 // path; an error ends the process with status 1.
 
-func open(_ path: String) throws -> Journal { try Journal.open(at: path) }
+func open(_ path: String) throws -> Journal {
+    // Longer than any wait on a busy machine: other tests are about how long to wait.
+    try Journal.open(at: path, options: JournalOptions(lockTimeout: 60_000_000_000))
+}
 
 /// Opens a suite that another program may be overwriting with a backup.
 func openSettled(_ path: String) throws -> Journal {
