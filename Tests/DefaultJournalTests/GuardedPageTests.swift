@@ -274,11 +274,13 @@ struct GuardedPageTests {
         #expect(unaware["dropped"] != nil)
         let end = try directory.bytes().count
         var written = 0
-        // The file is as long again as before, so that the engine appends its next record as if nothing had happened.
-        truncate(directory.journal, 0)
-        truncate(directory.journal, off_t(end))
-        unaware.noteComparison()
-        try unaware.set("beside", "0")
+        try unaware.withExclusiveAccess {
+            // The file is as long again as before, so that the engine appends its next record as if nothing had
+            // happened.
+            truncate(directory.journal, 0)
+            truncate(directory.journal, off_t(end))
+            try unaware.set("beside", "0")
+        }
         try directory.overwriteInPlace("suite/journal", at: 0, with: backup)
         journal.forgetComparison()
         try wait(for: "a write that is accepted") {
