@@ -220,7 +220,7 @@ struct RunningPage: Sendable {
         let connection = try Connection(port: port)
         let beginning = "GET \(place)api/events?suite=shop"
         connection.write(request(beginning, host: nil, cookie: .right, headers: [:], body: "", isStream: true))
-        #expect(connection.readLine() == "HTTP/1.1 200 OK")
+        try #require(connection.readLine() == "HTTP/1.1 200 OK")
         return connection
     }
 
@@ -248,7 +248,11 @@ struct RunningPage: Sendable {
 
 /// A connection to this machine.
 final class Connection: Sendable {
+    /// How long it is read from, so that a test without the answer that it expects fails and doesn't hang.
+    private static let seconds = 120
+
     private let descriptor: Int32
+    private let end = ContinuousClock.now + .seconds(seconds)
 
     init(port: Int) throws {
         #if canImport(Darwin)
@@ -264,6 +268,8 @@ final class Connection: Sendable {
             connect(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
         }
         try #require(status == 0)
+        var limit = timeval(tv_sec: Self.seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit {
@@ -282,7 +288,13 @@ final class Connection: Sendable {
 
     private func read() -> UInt8? {
         var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, 0) == 1 ? byte : nil
+        // A stream of events sends something all the time.
+        if ContinuousClock.now < end {
+            let count = recv(descriptor, &byte, 1, 0)
+            if count >= 0 || errno != EAGAIN { return count == 1 ? byte : nil }
+        }
+        Issue.record("The expected answer did not come within \(Self.seconds) seconds.")
+        return nil
     }
 
     /// Whether the server has not closed it; without waiting.

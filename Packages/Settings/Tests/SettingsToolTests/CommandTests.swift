@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+@Suite(.waits)
 struct CommandTests {
     static let commands = [
         "list", "read", "read-type", "find", "diff", "write", "edit", "delete", "rename", "export", "import", "watch",

@@ -3,6 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@Suite(.waits)
 struct ConcurrencyTests {
     @Test("While another process writes, exports hold whole transactions and no write is lost")
     func writersMeet() throws {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 /// Whatever is stored, and whatever names it has, a terminal gets none of it that it may act on.
+@Suite(.waits)
 struct HostileTextTests {
     /// Strings that do something to a terminal, or to the reader of one.
     static let strings: [String] = {

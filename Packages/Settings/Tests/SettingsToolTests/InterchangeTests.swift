@@ -5,6 +5,7 @@ import Testing
 @testable import settings
 import SettingsValues
 
+@Suite(.waits)
 struct InterchangeTests {
     @Test("Values are read from pipes, also those that have a name, and a directory is said to be one")
     func pipes() throws {

@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 /// Commands that only look, at suites that this user can't or should not change.
+@Suite(.waits)
 struct LookingTests {
     static let commands = [
         ["list"], ["read", "app"], ["read", "app", "whole"], ["read", "app", "--json"], ["read-type", "app", "whole"],

@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+@Suite(.waits)
 struct MaintenanceTests {
     @Test("A folder without a journal is no intact suite")
     func emptyFolder() throws {

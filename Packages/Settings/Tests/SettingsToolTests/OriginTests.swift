@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+@Suite(.waits)
 struct OriginTests {
     /// A home with a folder for all users, and an environment that names it.
     private func withSources(_ test: (Tool, [String: String]) throws -> Void) throws {

@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+@Suite(.waits)
 struct ReadingTests {
     @Test("A settings type that the library stored is shown as JSON, and raw as its bytes")
     func settingsType() throws {

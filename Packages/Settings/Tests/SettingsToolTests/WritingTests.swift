@@ -2,6 +2,7 @@ import Default
 import Foundation
 import Testing
 
+@Suite(.waits)
 struct WritingTests {
     @Test(
         "Each type that the Mac's tool knows is stored as that type",
