@@ -183,6 +183,27 @@ struct LockTimeoutTests {
     }
 
     #if DEBUG
+    @Test("goes on where it was after a standstill of the machine that was longer than its limit")
+    func standstill() throws {
+        let limit: UInt64 = 150_000_000
+        let probe = SystemCallProbe()
+        let options = JournalOptions(calls: SystemCalls(probe: probe), automaticMaintenance: false, lockTimeout: limit)
+        let journal = try Journal.openTest(directory.suite, options)
+        try journal.set("a", "1")
+        probe.clear()
+        // It queues, and nothing runs while it enters the turnstile. Then another process still has the lock, twice.
+        journal.writer.hadLongTurn = true
+        for number in 0..<2 { probe.plan(.fail(code: EWOULDBLOCK), call: .flock, number: number) }
+        probe.onStep { step in
+            guard step.call == .fcntl else { return }
+            let start = Clock.monotonic()
+            while Clock.monotonic() - start < limit {}
+        }
+        try journal.set("a", "2")
+        #expect(probe.fired == 2)
+        #expect(journal["a"] == "2")
+    }
+
     @Test("by the background does not hold up the program's end, which has tried to flush")
     func programEnd() throws {
         let probe = SystemCallProbe()

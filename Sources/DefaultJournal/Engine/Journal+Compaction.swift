@@ -363,7 +363,7 @@ extension Journal {
         for occasion: Occasion
     ) throws(JournalError) -> OwnedDescriptor? {
         let name = SuiteDirectory.compactionName
-        let wait = LockWait(limit: options.lockTimeout)
+        var wait = LockWait(limit: options.lockTimeout)
         var hasWaited = false
         for _ in 0..<64 {
             let opened = try directory.createFile(name)

@@ -9,7 +9,7 @@ extension Journal {
         assert(exclusive.isHeldByThisThread)
         var queues = writer.hadLongTurn
         if !queues { queues = try !suite.tryLock() }
-        if queues { try waitForFileLock(LockWait(limit: limit)) }
+        if queues { try waitForFileLock(atMost: limit) }
         writer.holdsFileLock = true
         writer.lockedAt = Clock.monotonic()
     }
@@ -46,7 +46,7 @@ extension Journal {
     /// `turnstileLimit` is over. Others may still take short turns in between. The turnstile only decides which process
     /// comes first, and protects nothing. It is a lock of the open journal: while the journal is replaced, two
     /// processes may each have one. Where the system has no such lock, everyone polls for the `flock` only.
-    private func waitForFileLock(_ wait: LockWait) throws(JournalError) {
+    private func waitForFileLock(atMost limit: UInt64) throws(JournalError) {
         assert(exclusive.isHeldByThisThread)
         // Only one thread of a process queues: the turnstile is a lock of the open file, which all threads share.
         let turnstile = writer.isQueued ? nil : stateLock.withLock { state.file }
@@ -60,12 +60,13 @@ extension Journal {
             }
         }
         let spinTime = writer.hadLongTurn ? 0 : Self.spinTime
+        var wait = LockWait(limit: limit)
         var isReported = false
         while true {
-            let time = wait.time
+            let time = wait.time()
             let spins = time < spinTime
             if !spins, hasTurn == false, let turnstile { hasTurn = calls.tryEnterTurnstile(turnstile.raw) }
-            let isOver = time >= wait.limit
+            let isOver = time >= limit
             let waitsForTurn = !spins && hasTurn == false && turnstile != nil && time < Self.turnstileLimit && !isOver
             if !waitsForTurn, try suite.tryLock() { return }
             // Before the limit is checked, so that a wait that ends here is reported too, however late this thread woke
@@ -79,7 +80,7 @@ extension Journal {
             // Meanwhile other threads of this process may try, each with its own limit.
             exclusive.unlock()
             deliverWithoutRepair()
-            Threads.sleep(nanoseconds: min(wait.limit - time, Self.pause))
+            Threads.sleep(nanoseconds: min(limit - time, Self.pause))
             exclusive.lock()
         }
     }

@@ -1,14 +1,32 @@
 /// How long a thread may still wait for another process.
+///
+/// Only time in which it looks again and again counts. While a machine, a container or this process stands still, the
+/// other process can't release what it has either: this one then goes on waiting where it was.
 struct LockWait {
-    private let start = Clock.monotonic()
-    let limit: UInt64
+    /// Nanoseconds that count between two looks at most, many times as many as a thread sleeps between them.
+    private static let longestGap: UInt64 = 100_000_000
 
-    /// Nanoseconds since it began.
-    var time: UInt64 { Clock.monotonic() - start }
+    let limit: UInt64
+    private var lookedAt = Clock.monotonic()
+    private var waited: UInt64 = 0
+
+    init(limit: UInt64) {
+        self.limit = limit
+    }
+
+    /// Looks at the clock.
+    ///
+    /// - Returns: Nanoseconds that the thread has waited.
+    mutating func time() -> UInt64 {
+        let now = Clock.monotonic()
+        waited += min(now - lookedAt, Self.longestGap)
+        lookedAt = now
+        return waited
+    }
 
     /// Nanoseconds to sleep before the next attempt, at most so many; nil when the time is over.
-    func pause(atMost longest: UInt64) -> UInt64? {
-        let time = time
+    mutating func pause(atMost longest: UInt64) -> UInt64? {
+        let time = time()
         return time < limit ? min(limit - time, longest) : nil
     }
 }

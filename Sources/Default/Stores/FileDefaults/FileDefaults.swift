@@ -109,8 +109,9 @@ public final class FileDefaults: Sendable {
     ///   - place: What the suite is for, which decides where it is: settings by default.
     ///   - durability: When changes reach the disk; within about a second by default.
     ///   - lockTimeout: Seconds that a call waits for another process that writes, before it throws
-    ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Of several objects for one suite in a
-    ///     process, the one that opens it first decides. Threads of one process wait for each other without a limit.
+    ///     ``DefaultsError/Code/storeBusy``. 5 by default; 0 waits for none. Time in which this process stands still,
+    ///     with its machine or its container, doesn't count. Of several objects for one suite in a process, the one
+    ///     that opens it first decides. Threads of one process wait for each other without a limit.
     ///   - mandatory: Sources whose values can't be changed, before those of the suite's name; none by default.
     ///   - overrides: Sources above what is stored, such as the environment; none by default.
     ///   - fallbacks: Sources that count while nothing is stored, before those of the suite's name; none by default.
