@@ -1,5 +1,4 @@
 import Default
-import Dispatch
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -166,9 +165,9 @@ struct RunningPage: Sendable {
             place: "/\(secret.place)/",
             token: secret.token
         )
-        // Its calls wait, which the threads that run the server must not.
+        // Its calls wait, which the threads that run the server must not, nor those of Dispatch, which it uses too.
         let result = await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: Result { try body(running) }) }
+            Thread { continuation.resume(returning: Result { try body(running) }) }.start()
         }
         await group.triggerGracefulShutdown()
         try await service

@@ -24,17 +24,37 @@ extension Trait where Self == WaitingTrait {
     static var waits: Self { Self() }
 }
 
+/// Two threads that run tasks.
+///
+/// Dispatch's threads would be missing to the servers.
 private final class WaitingThreads: TaskExecutor {
     static let shared = WaitingThreads()
 
-    private let queue = OperationQueue()
+    // Used only under `condition`.
+    private nonisolated(unsafe) var jobs: [UnownedJob] = []
+    private let condition = NSCondition()
 
     private init() {
-        queue.maxConcurrentOperationCount = ProcessInfo.processInfo.activeProcessorCount
+        for _ in 0..<2 {
+            Thread { self.run() }.start()
+        }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.addOperation { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        condition.withLock {
+            jobs.append(job)
+            condition.signal()
+        }
+    }
+
+    private func run() {
+        while true {
+            let job = condition.withLock {
+                while jobs.isEmpty { condition.wait() }
+                return jobs.removeFirst()
+            }
+            job.runSynchronously(on: asUnownedTaskExecutor())
+        }
     }
 }
