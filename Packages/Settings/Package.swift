@@ -51,7 +51,12 @@ let package = Package(
         ),
         .testTarget(
             name: "SettingsToolTests",
-            dependencies: ["settings", "SettingsValues", .product(name: "Default", package: "Default")]
+            dependencies: [
+                "settings",
+                "SettingsValues",
+                .product(name: "Default", package: "Default"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
         ),
         .testTarget(
             name: "SettingsPageTests",

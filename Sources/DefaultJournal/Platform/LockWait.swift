@@ -1,9 +1,9 @@
 /// How long a thread may still wait for another process.
 ///
-/// Only time in which it looks again and again counts. While a machine, a container or this process stands still, the
-/// other process can't release what it has either: this one then goes on waiting where it was.
+/// Time in which the thread stands still doesn't count: the machine or the container may stand still, and then the
+/// other process can't release what it has.
 struct LockWait {
-    /// Nanoseconds that count between two looks at most, many times as many as a thread sleeps between them.
+    /// The most nanoseconds that count between two looks; a thread sleeps for a millisecond at most between them.
     private static let longestGap: UInt64 = 100_000_000
 
     let limit: UInt64

@@ -1,4 +1,4 @@
-import Foundation
+import NIOPosix
 import Testing
 
 /// Runs the tests of a suite on threads of their own.
@@ -30,31 +30,14 @@ extension Trait where Self == WaitingTrait {
 private final class WaitingThreads: TaskExecutor {
     static let shared = WaitingThreads()
 
-    // Used only under `condition`.
-    private nonisolated(unsafe) var jobs: [UnownedJob] = []
-    private let condition = NSCondition()
+    private let pool = NIOThreadPool(numberOfThreads: 2)
 
     private init() {
-        for _ in 0..<2 {
-            Thread { self.run() }.start()
-        }
+        pool.start()
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        condition.withLock {
-            jobs.append(job)
-            condition.signal()
-        }
-    }
-
-    private func run() {
-        while true {
-            let job = condition.withLock {
-                while jobs.isEmpty { condition.wait() }
-                return jobs.removeFirst()
-            }
-            job.runSynchronously(on: asUnownedTaskExecutor())
-        }
+        pool.submit { _ in job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }
