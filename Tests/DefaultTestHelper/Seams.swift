@@ -226,25 +226,42 @@ func countAfterForkInExclusiveAccess(of suite: FileDefaults) throws -> Int {
 
 /// Starts a child that continues with the suite that its parent has opened, observed and registered defaults in, as a
 /// daemon does.
+///
+/// All that the child does, and the threads of its parent, has been done before, for the reason that
+/// ``countFailures(ofForksIn:rounds:)`` has: the parent uses the suite as the child will, and hears of a change by
+/// another process.
 func printUseInChild(of suite: FileDefaults) throws {
-    try suite.register(defaults: ["registered": "default"])
-    try suite.set("parent", forKey: "text")
-    let observation = suite.observeChanges { _ in print("observed by", getpid() == mainProcess ? "parent" : "child") }
-    defer { observation.cancel() }
-    let child = fork {
+    func use(_ number: Int) throws {
+        let process = nameOfProcess
         let values = ["text", "registered"].map { suite.string(forKey: $0) ?? "nothing" }
-        printNow("child reads \(values.joined(separator: ", "))")
+        printNow("\(process) reads \(values.joined(separator: ", "))")
         try suite.transaction {
-            try suite.set("child", forKey: "text")
-            try suite.set(1, forKey: "number")
+            try suite.set(process, forKey: "text")
+            try suite.set(number, forKey: "number")
         }
         try suite.synchronize()
     }
-    guard succeeds(child) else { exit(9) }
-    print("parent reads \(suite.string(forKey: "text") ?? "nothing"), \(suite.integer(forKey: "number"))")
+    try suite.register(defaults: ["registered": "default"])
+    try use(1)
+    let isHeard = DispatchSemaphore(value: 0)
+    let observation = suite.observeChanges { keys in
+        printNow("\(nameOfProcess) hears of \(keys?.sorted().joined(separator: ", ") ?? "all")")
+        isHeard.signal()
+    }
+    defer { observation.cancel() }
+    let other = Process()
+    other.executableURL = URL(filePath: CommandLine.arguments[0])
+    other.arguments = ["set-number", try suite.url.path, "2"]
+    try other.run()
+    guard isHeard.wait(timeout: .now() + patience) == .success else { exit(8) }
+    other.waitUntilExit()
+    guard succeeds(fork { try use(3) }) else { exit(9) }
+    guard isHeard.wait(timeout: .now() + patience) == .success else { exit(10) }
+    printNow("parent finds \(suite.string(forKey: "text") ?? "nothing"), \(suite.integer(forKey: "number"))")
 }
 
 private let mainProcess = getpid()
+private var nameOfProcess: String { getpid() == mainProcess ? "parent" : "child" }
 
 /// Starts a child that returns from a transaction in which its parent forked.
 ///

@@ -33,8 +33,14 @@ struct SeamTests {
 
     @Test("A child made with fork goes on with a suite that its parent has opened")
     func inheritedSuite() throws {
-        let expected = ["child reads parent, default", "observed by parent", "parent reads child, 1"]
-        #expect(try run("fork-and-use").split(separator: "\n").map(String.init).sorted() == expected)
+        let expected = """
+            parent reads nothing, default
+            parent hears of number
+            child reads parent, default
+            parent hears of number, text
+            parent finds child, 3
+            """
+        #expect(try run("fork-and-use") == expected)
     }
 
     @Test("Children may fork again and again, and each has its own suites")
