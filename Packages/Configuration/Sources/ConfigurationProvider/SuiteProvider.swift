@@ -12,8 +12,9 @@ public import Default
 /// ```
 ///
 /// The key `http.port` is the value stored under `"http.port"`; else the entry `port` of a dictionary stored under
-/// `"http"`, or the property `port` of a settings type stored there as JSON. Values may change while a program runs, by
-/// this process or another one, and it gets the new ones.
+/// `"http"`, or the property `port` of a settings type stored there as JSON. Of a key that several layers have, all is
+/// that of the highest: properties that settings take from a source below what is stored aren't found. Values may
+/// change while a program runs, by this process or another one, and it gets the new ones.
 public struct SuiteProvider<Store: DefaultsStore & Sendable>: Sendable {
     let store: Store
     let secrets: SecretsSpecifier<String, PropertyListValue>
@@ -64,7 +65,9 @@ extension SuiteProvider: ConfigProvider {
         )
     }
 
-    /// All values as they are at this moment, seen at once.
+    /// All values as they are at this moment, seen at once: stored ones, those of sources, and registered ones.
+    ///
+    /// A source of environment variables is in it only for keys that have a value in another layer.
     public func snapshot() -> any ConfigSnapshot {
         makeSnapshot()
     }
@@ -86,7 +89,10 @@ extension SuiteProvider: ConfigProvider {
 
     private func currentValues() -> [String: PropertyListValue] {
         let read = {
-            store.storedKeys().reduce(into: [String: PropertyListValue]()) { values, key in
+            // Also the keys of sources, and registered ones.
+            let effective = (store as? any UserDefaultsVocabulary)?.dictionaryRepresentation() ?? [:]
+            let keys = Set(store.storedKeys()).union(effective.keys)
+            return keys.reduce(into: [String: PropertyListValue]()) { values, key in
                 values[key] = store.storedValue(forKey: key)
             }
         }

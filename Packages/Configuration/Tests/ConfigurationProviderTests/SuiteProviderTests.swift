@@ -23,6 +23,22 @@ struct SuiteProviderTests {
         ]
     }
 
+    @Test("A snapshot has what the value of a key has: what sources supply and what is registered, too")
+    func snapshotOfLayers() throws {
+        let store = MemoryDefaults(
+            overrides: [.values(["over": 1], name: "over")],
+            fallbacks: [.values(["http.port": 8080, "stored": 1], name: "vendor")]
+        )
+        try store.register(defaults: ["registered": 3])
+        try store.set(2, forKey: "stored")
+        let config = ConfigReader(provider: SuiteProvider(store))
+        let snapshot = config.snapshot()
+        for (key, value) in ["over": 1, "http.port": 8080, "stored": 2, "registered": 3] {
+            #expect(config.int(forKey: ConfigKey(key)) == value)
+            #expect(snapshot.int(forKey: ConfigKey(key)) == value)
+        }
+    }
+
     @Test("A suite in files passes the test kit for providers")
     func kitOnFiles() async throws {
         try await withSuite { suite, _ in
