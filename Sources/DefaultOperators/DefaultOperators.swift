@@ -5,7 +5,8 @@ public import Default
 infix operator ?= : AssignmentPrecedence
 postfix operator ++
 
-/// Stores a value under a key if nothing is stored, atomically across threads and, on a `FileDefaults`, processes.
+/// Stores a value under a key that has none, not even from a source or a registered default, atomically across threads
+/// and, on a `FileDefaults`, processes.
 ///
 /// ```swift
 /// import Default
@@ -21,7 +22,8 @@ public func ?= (proxy: Defaults.Proxy, value: @autoclosure () -> Any) { proxy.se
 
 /// Assigns a value if the target is nil, such as `Defaults[.username]` while nothing is stored.
 ///
-/// For a typed key it is atomic across threads and, on a `FileDefaults`, processes.
+/// For a typed key it is atomic across threads and, on a `FileDefaults`, processes; a value that is there, also one of
+/// a source, is not stored again.
 ///
 /// - Parameters:
 ///   - target: The variable or typed key.

@@ -30,9 +30,31 @@ func runWithUserDefaults() throws {
         for key in arguments.dropFirst() {
             print(suite.df.fetch(forKey: key, type: Int.self) ?? 0)
         }
+    case "store-registered":
+        try printOwnValues(ofSuite: arguments[0])
     default:
         refuseAction()
     }
+}
+
+/// Prints what a suite itself has after its registered values are set, and after an export and an import.
+private func printOwnValues(ofSuite name: String) throws {
+    guard let suite = UserDefaults(suiteName: name) else { exit(1) }
+    func line(_ values: [String: Any]?) -> String {
+        (values ?? [:]).compactMap { entry in (entry.value as? Int).map { "\(entry.key) \($0)" } }
+            .sorted().joined(separator: ", ")
+    }
+    suite.register(defaults: ["key": 1, "optional": 1, "registered": 1])
+    Defaults(suite: suite)[DefaultsKey<Int>("key", default: 0)] = 1
+    Defaults(suite: suite)[DefaultsKey<Int?>("optional")] = 1
+    print("set:", line(suite.persistentDomain(forName: name)))
+    try suite.setStoredValue(2, forKey: "hidden")
+    suite.setVolatileDomain(["hidden": 3], forName: UserDefaults.argumentDomain)
+    let copy = MemoryDefaults()
+    try copy.importJSON(suite.exportJSON())
+    print("exported:", line(copy.dictionaryRepresentation()))
+    try suite.importJSON(Data(#"{"hidden": 4, "registered": 5}"#.utf8), conflicts: .keepExisting)
+    print("imported:", line(suite.persistentDomain(forName: name)))
 }
 #else
 func runWithUserDefaults() throws { refuseAction() }

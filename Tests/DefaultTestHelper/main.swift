@@ -384,6 +384,7 @@ func run() throws {
             print(try FileDefaults(suiteName: "s").url.path)
         }
     case "print-state-place":
+        DefaultsDiagnostics.handler = { print("event:", $0.kind) }
         print(try FileDefaults(suiteName: "app", in: .state).url.path)
     case "print-volumes":
         let url = URL(filePath: arguments[0]).appending(path: "elsewhere.defaults")

@@ -32,7 +32,9 @@ struct AccessInPlace: ~Copyable {
 struct ChangeInPlace: ~Copyable {
     private let access: KeyAccess
     private let exclusive: AccessInPlace
-    /// Whether the stored value could be read.
+    /// What is stored under the key, or supplied by another layer; nil for nothing.
+    private var read: PropertyListValue?
+    /// Whether it could be read.
     private var isReadable = true
 
     init(forKey key: String, in store: any DefaultsStore) {
@@ -45,6 +47,7 @@ struct ChangeInPlace: ~Copyable {
         guard exclusive.refusal == nil, let found = access.store.storedValue(forKey: access.key) else {
             return makeDefault()
         }
+        read = found
         do {
             return try access.decode(found, by: bridge, default: makeDefault())
         } catch {
@@ -54,13 +57,14 @@ struct ChangeInPlace: ~Copyable {
         }
     }
 
-    /// Stores the changed value; a stored value with parts that could not be used is quarantined before it is replaced.
+    /// Stores the value if it was changed; a stored value with parts that could not be used is quarantined before it is
+    /// replaced.
     func commit<Value>(_ value: Value, by bridge: ValueBridge<Value>, default makeDefault: () -> Value) {
         do throws(DefaultsError) {
             if let refusal = exclusive.refusal {
                 throw .wrapping(refusal, access.context(Value.self))
             }
-            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable)
+            try access.save(value, by: bridge, default: makeDefault(), isReadable: isReadable, unlessSameAs: read)
         } catch {
             DefaultsDiagnostics.report(.writeFailed, error)
         }

@@ -453,13 +453,16 @@ extension KeyAccess {
     ///   - bridge: How the value is stored.
     ///   - initial: The value from which the stored one is filled in; nil for none.
     ///   - isReadable: Whether what was read under the key is known to be readable or absent.
+    ///   - read: What was read under the key, for a change of it: a change that leaves it as it was stores nothing, and
+    ///     so makes no value of a source or of another layer the user's own.
     /// - Throws: `invalidKey`, `encodingFailed`, `quarantineFailed`, or errors of the store. The stored value is
     ///   unchanged then.
     func save<Value>(
         _ value: Value,
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?,
-        isReadable: Bool = false
+        isReadable: Bool = false,
+        unlessSameAs read: PropertyListValue? = nil
     ) throws(DefaultsError) {
         let encoded: PropertyListValue?
         do {
@@ -467,6 +470,7 @@ extension KeyAccess {
         } catch {
             throw fault(error, inEncoding: Value.self)
         }
+        if let read, let encoded, encoded.isSame(as: read) { return }
         // A coder's value may have been filled in.
         try replace(with: encoded, type: Value.self, isReadable: isReadable && !bridge.decodesData) { replaced in
             inspect(replaced, by: bridge, default: initial())
@@ -513,6 +517,10 @@ extension KeyAccess {
                     try quarantine(of: type).add(old)
                     try store.setStoredValue(new, forKey: key)
                 }
+            }
+            // The store would leave a value that is only registered as it is.
+            if stored.isSame(as: new), (store as? any DomainStore)?.isSupplied(key) ?? false {
+                try store.setStoredValue(new, forKey: key)
             }
             stored = new
             return (loss, replaced.unknown == nil)

@@ -97,7 +97,8 @@ public final class KeyValueContainer<Value: Codable> {
         }
     }
 
-    /// Whether a value is stored that can be read as this type; the default value does not count.
+    /// Whether there is a value that can be read as this type, stored or from another layer of the store; the default
+    /// value does not count.
     public var exists: Bool { storedValue != nil }
 
     /// Removes the stored value.
@@ -123,9 +124,10 @@ public final class KeyValueContainer<Value: Codable> {
                 storage.notifyChange(forKey: key)
                 return result
             }
+            let read = access.store.storedValue(forKey: access.key)
             var changed = try access.load(by: bridge, default: defaultValue) ?? defaultValue
             let result = try change(&changed)
-            try access.save(changed, by: bridge, default: defaultValue, isReadable: true)
+            try access.save(changed, by: bridge, default: defaultValue, isReadable: true, unlessSameAs: read)
             return result
         }
     }

@@ -41,9 +41,9 @@ public enum DefaultsDiagnostics: Sendable {
 
         /// How serious the event is.
         ///
-        /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``. What could not be read, stored
-        /// or imported is ``Severity/error``, and so is a default value that can't be encoded. Everything else is
-        /// ``Severity/warning``.
+        /// A value that only lacks properties (``Kind/filledIn``) is ``Severity/info``, and so is
+        /// ``Kind/sourceRestored``. What could not be read, stored, removed or imported is ``Severity/error``, and so
+        /// is a default value that can't be encoded. Everything else is ``Severity/warning``.
         public var severity: Severity {
             if let report, report.unusable.isEmpty { return .info }
             if kind == .sourceRestored { return .info }
@@ -111,11 +111,11 @@ extension DefaultsDiagnostics.Event {
         /// - Parameter name: A few words.
         public init(_ name: String) { self.name = name }
 
-        /// A non-throwing write stored nothing.
+        /// A non-throwing write stored nothing, or settings without their mandatory properties.
         public static let writeFailed = Kind("write failed")
         /// A non-throwing read found a value that it could not return.
         public static let readFailed = Kind("read failed")
-        /// A non-throwing removal removed nothing.
+        /// A non-throwing removal removed nothing, or, of all values, only those that aren't mandatory.
         public static let removalFailed = Kind("removal failed")
         /// A ``PersistentStorage`` could not open its suite, or a ``FileDefaults`` could not open or create its own
         /// for a call that doesn't throw.
@@ -131,8 +131,8 @@ extension DefaultsDiagnostics.Event {
         public static let storeReplaced = Kind("store replaced")
         /// All users may write to a suite's directory, and so may replace what is stored there.
         public static let storeExposed = Kind("store exposed")
-        /// The environment variable `XDG_CONFIG_HOME` isn't an absolute path and was ignored; reported once per
-        /// process.
+        /// An environment variable, `XDG_CONFIG_HOME` or `XDG_STATE_HOME`, isn't an absolute path and was ignored;
+        /// reported once per process.
         ///
         /// The XDG Base Directory Specification asks for that. A tilde that no shell has expanded is such a path too.
         public static let variableIgnored = Kind("variable ignored")
@@ -145,7 +145,7 @@ extension DefaultsDiagnostics.Event {
         public static let maintenanceFailed = Kind("maintenance failed")
         /// The system refused to watch a suite for changes by other processes; reported once per suite and process.
         ///
-        /// The library checks for such changes twice a second instead.
+        /// The library checks for such changes twice a second instead, if it can start a thread.
         public static let watchFailed = Kind("watch failed")
         /// A new suite could not import the values that Foundation stored under its name.
         public static let importFailed = Kind("import failed")

@@ -189,7 +189,7 @@ extension DefaultsError {
 
         /// A mandatory source has a value for the key, or can't be used, so that nothing may be written.
         ///
-        /// Nothing was stored.
+        /// Nothing was stored; of settings, what is not mandatory was, as the error says.
         public static let mandatory = Code("mandatory")
         /// A source can't be used, or a part of it.
         public static let sourceUnusable = Code("sourceUnusable")

@@ -85,7 +85,7 @@ public struct LoadReport: Equatable, Sendable {
             || unusable.contains { ![UnusableValue.Reason.oldName, .unknown].contains($0.reason) }
     }
 
-    /// Whether the loaded value has exactly the stored values.
+    /// Whether all stored values could be used and none was filled in; a migration may have changed them.
     public var isEmpty: Bool { filledIn.isEmpty && unusable.isEmpty }
 }
 

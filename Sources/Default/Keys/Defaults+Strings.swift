@@ -120,10 +120,12 @@ extension Defaults {
         try Defaults().update(key, change)
     }
 
-    /// Whether a value is stored in the standard store under a key; the key's default does not count.
+    /// Whether a value is stored in the standard store under a key, or registered; sources and the key's default don't
+    /// count.
     public static func exists(key: Keys) -> Bool { Defaults().exists(key: key) }
 
-    /// Whether a value is stored in the standard store under a key.
+    /// Whether a value is stored in the standard store under a key, or registered for it; values of sources don't
+    /// count.
     public static func hasKey(_ key: String) -> Bool { Defaults().hasKey(key) }
 
     /// Removes the values of keys from the standard store, so that their defaults are read again.

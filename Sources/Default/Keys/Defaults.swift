@@ -158,9 +158,10 @@ extension Defaults {
     public func update<Value, Result>(_ key: Key<Value>, _ change: (inout Value) throws -> Result) throws -> Result {
         let access = KeyAccess(key.storedName, in: suite)
         return try access.store.withExclusiveAccess {
+            let read = access.store.storedValue(forKey: access.key)
             var value = try access.load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
             let result = try change(&value)
-            try access.save(value, by: key.bridge, default: key.defaultValue, isReadable: true)
+            try access.save(value, by: key.bridge, default: key.defaultValue, isReadable: true, unlessSameAs: read)
             return result
         }
     }
@@ -185,15 +186,15 @@ extension Defaults {
 
     /// Stores the newest quarantined value again that can be read as the key's type now.
     ///
-    /// A value counts if all of it can be used; it may be filled in. It is stored as it was, and taken out of the
+    /// One whose parts can't all be used counts, too, and is reported. It is stored as it was, and taken out of the
     /// quarantine. The value that it replaces is quarantined in its place, so calling it again exchanges the two. The
     /// exchange is one operation, also between processes on a ``FileDefaults``.
     ///
     /// - Parameter key: The key.
-    /// - Returns: The value that was stored again; nil when none of the quarantined values can be read, or there is
-    ///   none.
+    /// - Returns: The value that was stored again; nil when there is none in the quarantine.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/invalidKey``, ``DefaultsError/Code/typeMismatch``
-    ///   when something else is stored under `"<key>.quarantine"`, or one of the store's. Nothing is changed then.
+    ///   when something else is stored under `"<key>.quarantine"`, why the newest can't be read if none can, or one of
+    ///   the store's. Nothing is changed then.
     @discardableResult
     public func restoreQuarantined<Value>(_ key: Key<Value>) throws(DefaultsError) -> QuarantinedValue? {
         try KeyAccess(key.storedName, in: suite).restoreQuarantined(by: key.bridge, default: key.defaultValue)

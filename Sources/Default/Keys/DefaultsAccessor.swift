@@ -87,7 +87,8 @@ extension DefaultsAccessor {
     ///   - decoder: The decoder; JSON by default.
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``,
-    ///   ``DefaultsError/Code/typeMismatch`` or ``DefaultsError/Code/invalidKey``. The stored value is left unchanged.
+    ///   ``DefaultsError/Code/typeMismatch``, ``DefaultsError/Code/invalidKey``, or why the store can't be read. The
+    ///   stored value is left unchanged.
     public func load<Value: Decodable>(
         forKey key: String,
         type: Value.Type,

@@ -19,8 +19,8 @@ extension DefaultStorable {
     /// - Parameters:
     ///   - store: The store; nil, the default, for the type's ``defaults``.
     ///   - key: The key to read; nil, the default, for all keys that ``load(from:forKey:)`` tries.
-    /// - Returns: The value and the report, which is empty when the value has exactly the stored values; nil when
-    ///   nothing is stored.
+    /// - Returns: The value and the report, which is empty when all stored values could be used and none was
+    ///   filled in; nil when nothing is stored.
     /// - Throws: The same errors as ``load(from:forKey:)``. The stored value is left unchanged.
     public static func loadWithReport(
         from store: (any DefaultsStore)? = nil,
@@ -160,8 +160,9 @@ extension DefaultStorable {
     /// ``quarantined(in:forKey:)``. Properties that the type doesn't know are moved as well, or quarantined if the
     /// formats differ; see ``keepsUnknownFields``.
     ///
-    /// The call does nothing when `Data` is already stored under the key, or when a value was moved there before, even
-    /// if it has been removed since. A mark under `"<key>.moved"` records that a value was moved.
+    /// The call does nothing when a value is already stored under the key, unless it is the one to convert, or when a
+    /// value was moved there before, even if it has been removed since. A mark under `"<key>.moved"` records that a
+    /// value was moved.
     ///
     /// When several threads or, for a ``FileDefaults``, processes call it at the same time, one of them moves the
     /// value.
@@ -176,7 +177,8 @@ extension DefaultStorable {
     ///     by default. A value that was stored in the source in the meantime is left there.
     /// - Returns: Whether a value was moved.
     /// - Throws: The same errors as ``load(from:forKey:)`` and ``save(to:withKey:)``. The stored value is unchanged
-    ///   then, and the original is still in the source.
+    ///   then, and the original is still in the source. If only its removal fails, the value has been moved, and the
+    ///   original is still there.
     @discardableResult
     public static func move(
         from source: any DefaultsStore,

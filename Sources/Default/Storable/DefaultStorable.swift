@@ -268,8 +268,8 @@ extension DefaultStorable {
     /// - Returns: The value; nil when nothing is stored.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/undecodable``,
     ///   ``DefaultsError/Code/typeMismatch``, ``DefaultsError/Code/newerVersion``,
-    ///   ``DefaultsError/Code/migrationFailed`` or ``DefaultsError/Code/invalidKey``. The stored value is left
-    ///   unchanged.
+    ///   ``DefaultsError/Code/migrationFailed``, ``DefaultsError/Code/invalidKey``, or why the store can't be
+    ///   read. The stored value is left unchanged.
     public static func load(
         from store: (any DefaultsStore)? = nil,
         forKey key: String? = nil

@@ -26,21 +26,28 @@ extension DefaultsStore {
     /// The text is UTF-8: an object of keys over several lines, in the order of the keys' bytes, so that the same
     /// values give the same bytes. What JSON lacks is marked: `{"$date": "2026-11-21T12:00:00Z"}`, `{"$data": "AQI="}`,
     /// `{"$real": "nan"}`, and `{"$json": {"theme": "dark"}}` for the bytes of settings types. What a terminal could
-    /// act on is escaped. Values of sources and registered values are not part of it; quarantined values are.
+    /// act on is escaped. Values of sources and registered values are not part of it; quarantined values are. A
+    /// `UserDefaults` whose name isn't known, such as the standard one of a tool without a bundle, can't tell its own
+    /// values from those of the system.
     ///
     /// - Returns: The text.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``, or the store's own errors.
     public func exportJSON() throws(DefaultsError) -> Data {
         try DefaultsError.wrapping(ErrorContext(in: self)) { try checkAvailability() }
         if let suite = FileDefaults.of(self) { return Data(ExactJSON.text(of: suite.ownValues())) }
-        func values() -> [StoreKey: PropertyListValue] {
-            var values: [StoreKey: PropertyListValue] = [:]
-            for key in storedKeys() { values[StoreKey(unchecked: key)] = ownValue(forKey: key) }
-            return values
-        }
         // What is always changed together is seen together; a store that can't be changed can still be read.
-        let all = (try? withExclusiveAccess { values() }) ?? values()
+        let all = (try? withExclusiveAccess { allOwnValues() }) ?? allOwnValues()
         return Data(ExactJSON.text(of: all))
+    }
+
+    private func allOwnValues() -> [StoreKey: PropertyListValue] {
+        let domains = self as? any DomainStore
+        if let values = domains?.domainValues() { return values }
+        var values: [StoreKey: PropertyListValue] = [:]
+        for key in storedKeys() where domains?.domainOrigins(forKey: key).first?.kind ?? .stored == .stored {
+            values[StoreKey(unchecked: key)] = ownValue(forKey: key)
+        }
+        return values
     }
 
     /// Stores the values of an export, or of any JSON object of keys, in one transaction if the store has transactions.
@@ -78,7 +85,10 @@ extension DefaultsStore {
                         notifyChange(forKey: key)
                     }
                 }
-                for (key, value) in values where conflicts != .keepExisting || ownValue(forKey: key.string) == nil {
+                let domain = conflicts == .keepExisting ? (self as? any DomainStore)?.domainValues() : nil
+                for (key, value) in values {
+                    let stored = domain.map { $0[key] } ?? ownValue(forKey: key.string)
+                    if conflicts == .keepExisting, stored != nil { continue }
                     try setStoredValue(value, forKey: key.string)
                     notifyChange(forKey: key.string)
                 }

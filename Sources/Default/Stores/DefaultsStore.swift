@@ -128,8 +128,9 @@ public protocol DefaultsStore: KeyValueStorage {
 
     /// Changes a value in one step: looks it up, stores what a body leaves of it, and notifies observers.
     ///
-    /// Every write that has to know the value that it replaces is made by this call: of settings types, of typed keys,
-    /// by `?=` and by the quarantine.
+    /// This call makes the writes that have to know the value that they replace: of settings types, of keys whose
+    /// values are coded, and by the quarantine. Changes in place read the value and store the new one with exclusive
+    /// access.
     ///
     /// The default implementation does it with exclusive access, and stores nothing if the body leaves the value as it
     /// was. A store that finds a value and its place in one step has a shorter way.

@@ -152,6 +152,26 @@ extension FoundationKey {
 
 // The origins of values, by the domains of Foundation.
 extension FoundationStore {
+    func isSupplied(_ key: String) -> Bool {
+        let name = FoundationKey.name(forKey: key)
+        if let domain = ownDomain { return persistentDomain(forName: domain)?[name] == nil }
+        return volatileDomain(forName: UserDefaults.registrationDomain)[name] != nil
+    }
+
+    func domainValues() -> [StoreKey: PropertyListValue]? {
+        guard let domain = ownDomain else { return nil }
+        var values: [StoreKey: PropertyListValue] = [:]
+        for (name, object) in persistentDomain(forName: domain) ?? [:] {
+            values[StoreKey(unchecked: FoundationKey.key(forName: name))] = try? PropertyListValue(object: object)
+        }
+        return values
+    }
+
+    /// The name of the store's own domain; nil if Foundation doesn't say it.
+    private var ownDomain: String? {
+        self === UserDefaults.standard ? Bundle.main.bundleIdentifier : FoundationSuite.name(of: self)
+    }
+
     func domainOrigins(forKey key: String) -> [DefaultsOrigin] {
         let suite = self
         let name = FoundationKey.name(forKey: key)

@@ -227,7 +227,8 @@ extension PropertyListValue {
 
     /// The value as bytes, in the form that ``FileDefaults`` stores; for stores that store bytes.
     ///
-    /// Equal values have equal bytes. <doc:FileFormat> describes them.
+    /// The same value always has the same bytes; values that are equal as Swift's strings and numbers may have others,
+    /// such as "é" in two forms, or the two zeros. <doc:FileFormat> describes them.
     public var binaryForm: Data { Data(bytes) }
 
     /// The value as bytes; see ``binaryForm``.

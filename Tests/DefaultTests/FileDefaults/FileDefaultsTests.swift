@@ -148,6 +148,11 @@ struct FileDefaultsTests {
             #expect(other.object(forKey: "volume") == nil)
             #expect(try FileDefaults(url: url).string(forKey: "name") == "none")
             #expect(suite.dictionaryRepresentation().count == 2)
+            // Also when no object for the suite is left in between.
+            let closed = directory.appending(path: "closed")
+            try FileDefaults(url: closed).register(defaults: ["name": "kept"])
+            #expect(try FileDefaults(url: closed).string(forKey: "name") == "kept")
+            #expect(try FileDefaults(readingFrom: closed).string(forKey: "name") == "kept")
 
             try suite.set(1, forKey: "volume")
             #expect(suite.double(forKey: "volume") == 1)

@@ -21,10 +21,14 @@ struct SuitePlaceTests {
             let usual = try place([:])
             #expect(usual == "\(home)/.local/state/app.defaults\n")
             #expect(try place(["XDG_STATE_HOME": "\(home)/state"]) == "\(home)/state/app.defaults\n")
-            #expect(try place(["XDG_STATE_HOME": "relative"]) == "\(home)/.local/state/app.defaults\n")
+            let ignored = "event: variable ignored\n"
+            #expect(try place(["XDG_STATE_HOME": "relative"]) == ignored + "\(home)/.local/state/app.defaults\n")
             let service = ["STATE_DIRECTORY": "\(home)/first:\(home)/second", "XDG_STATE_HOME": "\(home)/state"]
             #expect(try place(service) == "\(home)/first/app.defaults\n")
             #expect(FileManager.default.fileExists(atPath: "\(home)/first/app.defaults/journal"))
+            // A variable that doesn't count isn't reported as ignored.
+            let withRelative = ["STATE_DIRECTORY": "\(home)/first", "XDG_STATE_HOME": "relative"]
+            #expect(try place(withRelative) == "\(home)/first/app.defaults\n")
         }
     }
 

@@ -1,10 +1,12 @@
 @testable import Default
 import DefaultJournal
+import DefaultOperators
 import Foundation
 import Testing
 
 extension DefaultsKeys {
     fileprivate static let volume = DefaultsKey<Double>("volume", default: 0.1)
+    fileprivate static let token = DefaultsKey<String?>("token")
 }
 
 @Suite("Layers of a store")
@@ -102,6 +104,35 @@ struct SourceOrderTests {
             try store.set("loud", forKey: "volume")
             let error = expectError(.typeMismatch) { try Defaults(suite: store).load(.volume) }
             #expect(error?.description.contains("A string is stored under \"volume\"") == true)
+        }
+    }
+
+    @Test(
+        "don't become the user's own by a change that leaves the value as it was",
+        arguments: LayeredStoreKind.allCases
+    )
+    func unchangedValues(kind: LayeredStoreKind) throws {
+        let values: [String: PropertyListValue] = ["token": "secret", "volume": 0.5]
+        for layer in 0..<3 {
+            func sources(_ number: Int) -> [any DefaultsSource] {
+                number == layer ? [.values(values, name: "test")] : []
+            }
+            try kind.withStore(mandatory: sources(0), overrides: sources(1), fallbacks: sources(2)) { store in
+                try expectEvents([]) {
+                    let defaults = Defaults(suite: store)
+                    defaults[.token] ?= "none"
+                    defaults[.volume] *= 1
+                    try defaults.update(.volume) { $0 += 0 }
+                    let container = KeyValueContainer<String>(storage: store, key: "token")
+                    container.value ?= "none"
+                    try container.update { value in value = value ?? "none" }
+                }
+                #expect(store.storedKeys() == [])
+                // What is assigned is stored, even if it is the same.
+                guard layer > 0 else { return }
+                Defaults(suite: store)[.volume] = 0.5
+                #expect(store.ownValue(forKey: "volume") == 0.5)
+            }
         }
     }
 

@@ -51,6 +51,23 @@ struct UserDefaultsTests {
         }
     }
 
+    // In a process of its own, since each suite of a process has what one registers.
+    @Test("stores and exports its own values: also those that are the same as registered ones, or hidden by arguments")
+    func ownAndRegisteredValues() throws {
+        try withTemporarySuite { name in
+            let outcome = try TestHelper.run(["store-registered", name])
+            #expect(
+                outcome.output == """
+                    set: key 1, optional 1
+                    exported: hidden 2, key 1, optional 1
+                    imported: hidden 2, key 1, optional 1, registered 5
+
+                    """,
+                "\(outcome.errors)"
+            )
+        }
+    }
+
     @Test("holds no value of its own where an argument of the program hides it")
     func ownValues() throws {
         try withTemporarySuite { name in

@@ -66,7 +66,8 @@ extension FileDefaults {
     /// With `complete` or `completeUnlessOpen` a process that runs while the device is locked can't open the suite: it
     /// gets ``DefaultsError/Code/storeUnavailable``, and with `complete` writes of an open one fail as well. Without a
     /// class, it is `completeUntilFirstUserAuthentication`. Of several objects for one suite in a process, the one that
-    /// opens it first decides. On macOS files have no such class.
+    /// opens it first decides; several processes, such as an app and its extension, need the same class. On macOS files
+    /// have no such class.
     ///
     /// - Parameters:
     ///   - suiteName: The suite's name.

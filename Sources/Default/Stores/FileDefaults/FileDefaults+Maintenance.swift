@@ -13,7 +13,8 @@ extension FileDefaults {
     ///
     /// - Returns: What was found.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
-    ///   ``DefaultsError/Code/storeFailed`` when the journal can't be read.
+    ///   ``DefaultsError/Code/storeFailed`` when the journal can't be read; ``DefaultsError/Code/storeReadOnly`` when
+    ///   there is no suite, and none can be created.
     public func verify() throws(DefaultsError) -> Inspection {
         let journal = try suite.open().journal
         return try Inspection(found: wrappingErrors { () throws(JournalError) in try journal.verify() })
@@ -21,7 +22,7 @@ extension FileDefaults {
 
     /// Rewrites the journal so that it contains only the current values.
     ///
-    /// This happens automatically in the background, when the journal gets larger than twice its values plus 512 KiB.
+    /// This happens automatically in the background, before the journal gets larger than twice its values plus 512 KiB.
     ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
     ///   ``DefaultsError/Code/storeReadOnly`` or ``DefaultsError/Code/storeFailed``. The journal is unchanged then.

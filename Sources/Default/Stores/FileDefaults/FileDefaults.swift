@@ -23,7 +23,10 @@ internal import DefaultJournal
 /// - Any number of threads and processes may use one suite. A read sees every change whose call has returned, in any
 ///   process. ``KeyValueStorage/withExclusiveAccess(_:)`` and ``transaction(_:)`` exclude the writers of all processes.
 /// - Setting the value that is already stored writes nothing.
-/// - A call that throws has changed nothing. Reads wait for no other process, and writes for at most five seconds.
+/// - A call that throws has changed nothing; only with ``Durability/everyWrite`` a change may be stored that could not
+///   be put on the disk. Reads wait for no other process, and writes for at most five seconds.
+/// - Each call that opens the suite, or waits for its lock, throws ``DefaultsError/Code/storeBusy`` if that takes too
+///   long, and ``DefaultsError/Code/newerFormat`` for a file of a later version, beside the errors that it names.
 /// - When a file is damaged, only the values in the damaged bytes are lost. The damaged file is backed up, and the
 ///   damage is reported to ``DefaultsDiagnostics``.
 ///
@@ -475,7 +478,8 @@ extension FileDefaults: DefaultsStore {
     /// A suite that can only be read is available, and so is one that doesn't exist where nothing can be written: it is
     /// empty.
     ///
-    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``.
+    /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
+    ///   ``DefaultsError/Code/storeBusy`` or ``DefaultsError/Code/newerFormat``.
     public func checkAvailability() throws(DefaultsError) { _ = try suite.openUnlessReadOnly() }
 
     /// "FileDefaults" with the path of the suite's directory.

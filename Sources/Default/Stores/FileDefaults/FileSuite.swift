@@ -121,22 +121,25 @@ final class FileSuite: @unchecked Sendable {
         options.backgroundActivity = AppleFiles.performActivity
         #endif
         let journal: Journal
+        let newState = SuiteState()
         do {
-            journal = try Journal.open(at: path, options: options, waits: !wasBusy) { SuiteState() }
+            journal = try Journal.open(at: path, options: options, waits: !wasBusy) { newState }
         } catch {
             let error = DefaultsError.opening(error, advice: location.advice(about: error, in: path))
             wasBusy = error.code == .storeBusy
             throw error
         }
         #if canImport(Darwin)
-        if !isReadOnly { AppleFiles.protect(path, protection) }
+        // Not of a suite that is open in this process already.
+        if !isReadOnly, journal.observer === newState { AppleFiles.protect(path, protection) }
         #endif
         guard let state = journal.observer as? SuiteState else {
             throw .storeUnavailable(at: path, because: "it is already open in this process for another purpose")
         }
         let suite = OpenSuite(journal: journal, state: state)
         try FoundationImport.run(from: location.foundationPropertyList(), into: suite, events: events)
-        state.register(registered.withLock { $0 })
+        state.register(RegisteredDefaults.ofSuite(at: journal.path))
+        register(registered.withLock { $0 }, with: suite)
         opened = Borrowed(suite)
         isOpen.store(true)
         return suite
@@ -169,11 +172,16 @@ final class FileSuite: @unchecked Sendable {
     func register(_ defaults: [StoreKey: PropertyListValue]) {
         // First: a thread that opens the suite from here on registers them, too.
         registered.withLock { $0.replaceValues(with: defaults) }
-        openIfPossible()?.state.register(defaults)
+        if let suite = openIfPossible() { register(defaults, with: suite) }
         opening.lock()
         defer { opening.unlock() }
         // Another thread may have opened it in the meantime.
-        current?.state.register(defaults)
+        if let current { register(defaults, with: current) }
+    }
+
+    private func register(_ defaults: [StoreKey: PropertyListValue], with suite: OpenSuite) {
+        RegisteredDefaults.add(defaults, toSuiteAt: suite.journal.path)
+        suite.state.register(defaults)
     }
 
     /// Calls a handler at each change of the suite, even if it can't be opened yet.

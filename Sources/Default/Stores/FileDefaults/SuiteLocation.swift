@@ -146,7 +146,7 @@ enum SuiteLocation: Sendable {
     private var variable: String? {
         switch self {
         case .named, .program: "XDG_CONFIG_HOME"
-        case .state: "XDG_STATE_HOME"
+        case .state: Self.serviceDirectory == nil ? "XDG_STATE_HOME" : "STATE_DIRECTORY"
         case .directory: nil
         }
     }
@@ -171,13 +171,18 @@ enum SuiteLocation: Sendable {
         #if canImport(Darwin)
         return try configurationHome()
         #else
-        let directories = ProgramEnvironment.variable("STATE_DIRECTORY")?.split(separator: ":").map(String.init) ?? []
-        if let directory = directories.first.flatMap(absolute) ?? directory(inEnvironment: "XDG_STATE_HOME") {
-            return directory
-        }
+        if let directory = serviceDirectory ?? directory(inEnvironment: "XDG_STATE_HOME") { return directory }
         return try home() + "/.local/state"
         #endif
     }
+
+    #if !canImport(Darwin)
+    /// The first directory of `$STATE_DIRECTORY`; nil if there is none.
+    private static var serviceDirectory: String? {
+        let directories = ProgramEnvironment.variable("STATE_DIRECTORY")?.split(separator: ":").map(String.init) ?? []
+        return directories.first.flatMap(absolute)
+    }
+    #endif
 
     #if !canImport(Darwin)
     private static func home() throws(DefaultsError) -> String {

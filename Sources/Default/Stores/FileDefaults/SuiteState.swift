@@ -62,3 +62,18 @@ final class SuiteState: JournalObserver, @unchecked Sendable {
 
     var registeredValues: [StoreKey: PropertyListValue] { registered.withLock { $0 } }
 }
+
+/// What this process has registered for its suites, by the paths of their directories: a suite that is opened again,
+/// after the last object for it is gone, still has it.
+enum RegisteredDefaults {
+    private static let ofProcess = PerProcess { Locked<[String: [StoreKey: PropertyListValue]]>([:]) }
+
+    static func ofSuite(at path: String) -> [StoreKey: PropertyListValue] {
+        ofProcess.current.withLock { $0[path] ?? [:] }
+    }
+
+    static func add(_ defaults: [StoreKey: PropertyListValue], toSuiteAt path: String) {
+        guard !defaults.isEmpty else { return }
+        ofProcess.current.withLock { $0[path, default: [:]].replaceValues(with: defaults) }
+    }
+}

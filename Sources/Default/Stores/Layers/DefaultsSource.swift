@@ -43,7 +43,7 @@ public protocol DefaultsSource: Sendable {
     ///
     /// - Returns: The values.
     /// - Throws: Any error if the values can't be read now. What was read last is kept then, and the error reported.
-    ///   A mandatory source that throws makes the whole store mandatory: each write throws.
+    ///   A mandatory source that throws has no values, and makes the whole store mandatory: each write throws.
     func values() throws -> [String: PropertyListValue]
 
     /// Calls a handler when the values may have changed, until the observation ends.
