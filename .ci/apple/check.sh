@@ -54,11 +54,14 @@ swiftc() {
 mkdir -p "$work"
 rm -rf "$work/modules" "$work/objects"
 mkdir -p "$work/modules" "$work/objects" "$work/processor"
-"$kit/stdlib.sh" "$work/resources" "${library[@]}"
 cat >"$work/processor/module.modulemap" <<MAP
 module CDefaultSystem { header "$PWD/Sources/CDefaultSystem/include/CDefaultSystem.h" export * }
 MAP
-ziglang=$("$kit/headers.sh")
+ziglang=$("$kit/headers.sh") || {
+    echo "SKIPPED: the type checks for macOS and iOS."
+    exit
+}
+"$kit/stdlib.sh" "$work/resources" "${library[@]}"
 headers=(-idirafter "$(echo "$ziglang"/lib/python3*/site-packages/ziglang/lib/libc/include/any-macos-any)")
 for_clang=()
 for option in "${headers[@]}"; do for_clang+=(-Xcc "$option"); done

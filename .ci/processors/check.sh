@@ -14,14 +14,9 @@ packages=(
     gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user musl-dev linux-libc-dev
 )
 if ! dpkg -s "${packages[@]}" >/dev/null 2>&1; then
-    if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-        echo "SKIPPED: this check needs the packages ${packages[*]}, which only root can install, with apt-get."
-        exit 0
-    fi
-    apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${packages[@]}" >"$work/apt" 2>&1 || {
-        cat "$work/apt" >&2
-        fail "The packages could not be installed."
+    .ci/install --no-install-recommends "${packages[@]}" || {
+        echo "SKIPPED: this check needs the packages ${packages[*]}."
+        exit
     }
 fi
 
