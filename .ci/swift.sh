@@ -9,6 +9,14 @@ fail() {
     exit 1
 }
 
+# Fails if a name isn't one of those that a script knows: require_known "KNOWN…" [NAME…]
+require_known() {
+    local name
+    for name in "${@:2}"; do
+        [[ " $1 " = *" $name "* ]] || fail "There is no \"$name\". The names are: $1"
+    done
+}
+
 # `swift build`, `swift test` and `swift run` of the
 # main package, by them and by the commands of the documentation that they run, are one build in a folder of its own: warnings
 # are errors in it, and it emits the symbol graphs that the documentation is made from. What is built by hand, without these
