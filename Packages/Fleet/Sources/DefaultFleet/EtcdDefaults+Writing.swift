@@ -7,6 +7,9 @@ extension EtcdDefaults {
     /// Runs a body whose changes are committed at the end of the outermost one; after a conflict, the body runs again.
     ///
     /// When the body throws, its changes are discarded only if they are to be rolled back.
+    ///
+    /// A commit calls handlers of events, on this thread. What they change has sessions of its own, within the same
+    /// lock: the one that is committed receives nothing any more.
     func withSession<Result>(rollsBack: Bool = false, _ body: () throws -> Result) throws -> Result {
         if writeLock.isOwned, let outer = writing.session {
             do {
@@ -30,11 +33,13 @@ extension EtcdDefaults {
         var runs = 0
         while true {
             writing.session = WriteSession(base: replica.revision ?? 0, fresh: fresh)
+            writing.depth = writeLock.depth
             let result = Swift.Result { try body() }
             runs += 1
             guard let session = writing.session, !session.writes.isEmpty else {
                 return try result.get()
             }
+            writing.session = nil
             if rollsBack, case .failure(let error) = result {
                 throw error
             }
@@ -56,22 +61,23 @@ extension EtcdDefaults {
             reportBlockingCall()
         }
         try acquireWriteLock(until: Deadline(after: deadline))
-        if writeLock.isOutermost {
+        if writing.session == nil {
             writing.session = WriteSession(base: replica.revision ?? 0)
+            writing.depth = writeLock.depth
         }
     }
 
     /// Ends what ``beginExclusiveAccess()`` began, and reports errors, which its caller can't receive.
     func endSession() {
-        if let error = commitOutermostSession() {
+        if let error = commitOwnSession() {
             DefaultsDiagnostics.report(.writeFailed, error)
         }
     }
 
-    /// Releases the lock in any case.
-    private func commitOutermostSession() -> DefaultsError? {
+    /// Commits the session that the matching ``beginSession()`` has made, if it has; releases the lock in any case.
+    private func commitOwnSession() -> DefaultsError? {
         defer { writeLock.release() }
-        guard writeLock.isOutermost, let session = writing.session else { return nil }
+        guard let session = writing.session, writing.depth == writeLock.depth else { return nil }
         writing.session = nil
         guard !session.writes.isEmpty else { return nil }
         do throws(DefaultsError) {

@@ -164,6 +164,8 @@ public final class EtcdDefaults: Sendable {
         // Used with the write lock only.
         let writer: Writer
         var session: WriteSession?
+        /// How often the lock had been acquired when the session began.
+        var depth = 0
 
         init(writer: Writer) {
             self.writer = writer

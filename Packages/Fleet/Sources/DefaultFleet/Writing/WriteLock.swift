@@ -13,9 +13,9 @@ internal import Musl
 /// Threads of one process write one after the other: their changes would conflict, and a plain write has to wait for
 /// exclusive access.
 final class WriteLock: @unchecked Sendable {
-    // The depth is used under the condition only.
     private let condition = MonotonicCondition()
-    private var depth = 0
+    /// How often the calling thread, which has the lock, has acquired it.
+    private(set) var depth = 0
     private let owner = Atomic<UInt>(0)
 
     /// Whether the calling thread has the lock; costs one atomic load while no thread has it.
@@ -23,9 +23,6 @@ final class WriteLock: @unchecked Sendable {
         let owner = owner.load(ordering: .relaxed)
         return owner != 0 && owner == Self.currentThread
     }
-
-    /// Whether the calling thread, which has the lock, has acquired it once.
-    var isOutermost: Bool { depth == 1 }
 
     /// Waits for the lock; calls nest.
     ///

@@ -686,6 +686,53 @@ extension ClusterTests {
             }
         }
 
+        @Test("what a handler of events changes while a change is committed is stored too, or refused as elsewhere")
+        func changesOfHandler() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.stopFollowing()
+                    func stored(_ key: String) throws -> String {
+                        try cluster.control("get", "--print-value-only", "defaults/suite/k/\(key)")
+                    }
+                    // Without a follower, the host doesn't see it.
+                    try cluster.control("put", "defaults/suite/k/count", "5")
+                    let failures = Mutex<[any Error]>([])
+                    EventLog.respond(to: store) { event in
+                        do {
+                            try store.setStoredValue(.boolean(true), forKey: "reported \(event.error.key ?? "")")
+                            let suite = Defaults(suite: store)
+                            // What it has read is no longer so.
+                            suite[Defaults.Key<Int>("count", default: 0)] += 1
+                            suite[Defaults.Key<Int>("changed", default: 0)] += 1
+                        } catch {
+                            failures.withLock { $0.append(error) }
+                        }
+                    }
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "a") }
+                    #expect(try stored("reported a") == "true\n")
+                    #expect(try stored("changed") == "1\n")
+                    #expect(try stored("count") == "5\n")
+                    try await store.perform {
+                        try store.beginExclusiveAccess()
+                        try store.setStoredValue(.integer(1), forKey: "b")
+                        store.endExclusiveAccess()
+                    }
+                    #expect(try stored("a") == "1\n" && stored("b") == "1\n")
+                    #expect(try stored("reported b") == "true\n")
+                    #expect(try stored("count") == "5\n")
+                    #expect(failures.withLock { $0 }.isEmpty)
+                    EventLog.respond(to: store) { _ in }
+                    // The lock is free again.
+                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "c") }
+                }
+            }
+        }
+
         @Test("another process of the host follows when the one that did is killed")
         func takeover() async throws {
             try await TestCluster.run { cluster in

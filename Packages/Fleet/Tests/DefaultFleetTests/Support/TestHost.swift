@@ -109,12 +109,22 @@ final class TestHost: Sendable {
 /// What the stores of the test process report.
 enum EventLog {
     private static let events = Mutex<[DefaultsDiagnostics.Event]>([])
+    private static let responses = Mutex<[String: DefaultsDiagnostics.Handler]>([:])
     private static let isInstalled: Void = {
-        DefaultsDiagnostics.handler = { event in events.withLock { $0.append(event) } }
+        DefaultsDiagnostics.handler = { event in
+            events.withLock { $0.append(event) }
+            event.error.store.flatMap { store in responses.withLock { $0[store] } }?(event)
+        }
     }()
 
     static func install() {
         _ = isInstalled
+    }
+
+    /// Calls a handler at each event about a store, as a program's own handler is called.
+    static func respond(to store: EtcdDefaults, with handler: @escaping DefaultsDiagnostics.Handler) {
+        install()
+        responses.withLock { $0[store.storeDescription] = handler }
     }
 
     /// The events about a store.
