@@ -113,8 +113,8 @@ struct List: AsyncParsableCommand {
 
     func run() async throws {
         try await options.run { suite in
-            for (key, version) in try suite.values().values.sorted(by: { $0.key < $1.key }) {
-                print("\(TypedText.line(of: key))\t\(version.line)")
+            for (key, version) in try suite.values().values.inOrder() {
+                print("\(TypedText.line(of: key.string))\t\(version.line)")
             }
         }
     }
@@ -175,7 +175,7 @@ struct SetValue: AsyncParsableCommand {
             let present = try suite.value(of: key)
             let known = try type == nil ? suite.lastReadableValue(of: key, present: present) : nil
             let new = try TypedText.value(of: text, as: type, inPlaceOf: known)
-            try suite.store([key: new], overValuesOf: [key: present?.revision ?? 0])
+            try suite.store([.init(StoreKey(unchecked: key), to: new, from: present)])
             print(line(key, new))
         }
     }
@@ -191,7 +191,7 @@ struct Remove: AsyncParsableCommand {
     func run() async throws {
         try await options.run { [key] suite in
             guard let present = try suite.value(of: key) else { throw ExitCode(1) }
-            try suite.store([key: nil], overValuesOf: [key: present.revision])
+            try suite.store([.init(StoreKey(unchecked: key), to: nil, from: present)])
             print(line(key, nil))
         }
     }
@@ -206,9 +206,9 @@ struct Export: AsyncParsableCommand {
     func run() async throws {
         try await options.run { suite in
             let values = try suite.values().values.compactMapValues(\.value)
-            let lines = values.sorted { $0.key < $1.key }.map { entry in
+            let lines = values.inOrder().map { key, value in
                 // Without the braces.
-                "  " + TypedText.text(of: .dictionary([entry.key: entry.value])).dropFirst().dropLast()
+                "  " + TypedText.text(of: .dictionary([key.string: value])).dropFirst().dropLast()
             }
             print("{\n" + lines.joined(separator: ",\n") + "\n}")
         }
@@ -221,7 +221,8 @@ struct Import: AsyncParsableCommand {
             "Show how a file that the command export has made differs from the suite, and store its values with --apply.",
         discussion: """
             Each line shows a key, its present value and its new one. Values of another type than the present ones are refused. Up to \
-            60 keys are stored together; if others change one of them meanwhile, the command ends, and may be called again.
+            60 keys, of 500,000 bytes, are stored together; if others change one of them meanwhile, the command ends, and may be \
+            called again.
             """
     )
     @OptionGroup var options: ChangeOptions
@@ -236,38 +237,38 @@ struct Import: AsyncParsableCommand {
     func run() async throws {
         try await options.run(changes: apply) { [file, apply, removeOthers, changeTypes] suite in
             guard let text = String(validating: try bytes(ofFile: file), as: UTF8.self),
-                case .dictionary(let new)? = TypedText.value(of: text)
+                let new = TypedText.values(of: text)
             else {
-                throw TypedText.Mistake("The file is not a JSON object of values.")
+                throw TypedText.Mistake("The file is not a JSON object of values, each under a key of its own.")
             }
             let present = try suite.values().values
-            var changes: [(key: String, value: PropertyListValue?)] = []
-            for (key, value) in new.sorted(by: { $0.key < $1.key }) where present[key]?.value != value {
-                if !changeTypes, let before = try suite.lastReadableValue(of: key, present: present[key]),
+            var changes: [SuiteOperator.Change] = []
+            for (key, value) in new.inOrder() where present[key]?.value != value {
+                if !changeTypes, let before = try suite.lastReadableValue(of: key.string, present: present[key]),
                     TypedText.ValueType(of: before) != TypedText.ValueType(of: value)
                 {
                     throw TypedText.Mistake(
-                        "\(TypedText.line(of: key)) is of another type than the present value. Say --change-types if that is meant."
+                        """
+                        \(TypedText.line(of: key.string)) is of another type than the present value. Say --change-types if that is meant.
+                        """
                     )
                 }
-                changes.append((key, value))
+                changes.append(.init(key, to: value, from: present[key]))
             }
             if removeOthers {
-                changes += present.keys.filter { new[$0] == nil }.sorted().map { ($0, nil) }
+                let others = present.filter { new[$0.key] == nil }
+                changes += others.inOrder().map { .init($0.key, to: nil, from: $0.value) }
             }
-            for (key, value) in changes {
-                print("\(line(key, present[key]?.value))\t\(value.map { TypedText.line(of: $0) } ?? "none")")
+            for change in changes {
+                let present = line(change.key.string, change.present?.value)
+                print("\(present)\t\(change.value.map { TypedText.line(of: $0) } ?? "none")")
             }
             guard apply else { return }
-            for start in stride(from: 0, to: changes.count, by: SuiteOperator.keysPerTransaction) {
-                let part = changes[start..<min(changes.count, start + SuiteOperator.keysPerTransaction)]
+            for part in SuiteOperator.parts(of: changes) {
                 do {
-                    try suite.store(
-                        Dictionary(uniqueKeysWithValues: part.map { ($0.key, $0.value) }),
-                        overValuesOf: present.mapValues(\.revision)
-                    )
+                    try suite.store(part)
                 } catch {
-                    print("\(start) of \(changes.count) changes were stored before the error.")
+                    print("\(part.startIndex) of \(changes.count) changes were stored before the error.")
                     throw error
                 }
             }
@@ -310,7 +311,7 @@ struct RollBack: AsyncParsableCommand {
             if let form = earlier?.malformed {
                 throw TypedText.Mistake("What the key had at this revision is not JSON, but \(form).")
             }
-            try suite.store([key: earlier?.value], overValuesOf: [key: present?.revision ?? 0])
+            try suite.store([.init(StoreKey(unchecked: key), to: earlier?.value, from: present)])
             print(line(key, earlier?.value))
         }
     }

@@ -31,8 +31,8 @@ package struct HostCopy: Sendable {
     /// Whether it is the copy of a cluster's suite by now.
     package var isFilled: Bool { state != nil }
 
-    package var values: [String: PropertyListValue] {
-        let values = replica.keys().map { ($0, replica.value(forKey: $0)) }
+    package var values: [StoreKey: PropertyListValue] {
+        let values = replica.keys().map { (StoreKey(unchecked: $0), replica.value(forKey: $0)) }
         return Dictionary(uniqueKeysWithValues: values).compactMapValues { $0 }
     }
 

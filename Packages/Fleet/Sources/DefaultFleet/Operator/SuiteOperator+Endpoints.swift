@@ -5,7 +5,8 @@ internal import Foundation
 // that member would lose it.
 
 extension SuiteOperator {
-    /// Asks all members whether the suite can get its identity: each has to answer, and all have to be of one cluster.
+    /// Asks all endpoints whether the suite can get its identity: each has to answer, and all have to be of one
+    /// cluster.
     func verifyEndpoints() throws(DefaultsError) {
         var findings: [EtcdClient.Finding] = []
         var silent: [(member: Int, failure: EtcdClient.Failure)] = []
@@ -21,7 +22,7 @@ extension SuiteOperator {
             guard !findings.isEmpty else { throw .failed(failure, store: storeDescription, key: nil) }
             throw .unavailable(
                 """
-                \(client.address(of: member)) does not answer: \(failure). A suite gets its identity once, and all members are asked \
+                \(client.address(of: member)) does not answer: \(failure). A suite gets its identity once, and all endpoints are asked \
                 whether they have it. Nothing was stored.
                 """,
                 store: storeDescription
@@ -53,11 +54,17 @@ extension SuiteOperator {
     }
 
     /// Throws where changes would make the suite larger than it may be, by its size at the last heartbeat of a host.
-    func verifySize(of changes: [String: PropertyListValue?], in found: StoreStatus) throws(DefaultsError) {
-        let added = changes.reduce(into: Contents()) { $0.add($1.value, under: $1.key) }
-        let size = (found.byteCount ?? 0) + added.byteCount
-        guard size > SuiteLimits.bytes, added.keyCount > 0 else { return }
-        throw .suiteTooLarge(size, store: storeDescription, key: changes.count == 1 ? changes.first?.key : nil)
+    func verifySize(of changes: some Collection<Change>, in found: StoreStatus) throws(DefaultsError) {
+        let before = found.byteCount ?? 0
+        var difference = Contents()
+        for change in changes {
+            difference.remove(change.present?.value, under: change.key.string)
+            difference.add(change.value, under: change.key.string)
+        }
+        let size = before + difference.byteCount
+        guard size > max(SuiteLimits.bytes, before) else { return }
+        let key = changes.count == 1 ? changes.first?.key.string : nil
+        throw .suiteTooLarge(size, store: storeDescription, key: key)
     }
 }
 

@@ -64,20 +64,12 @@ extension SuiteOperator {
         let values = copy.values
         // What a host has left that has not come to its end.
         let others = try self.values().values.keys.filter { values[$0] == nil }
-        var operations: [RequestOperation] = []
-        var size = 0
-        for key in others + values.keys {
-            let operation = WritePlan.operation(storing: values[key], under: keys.key(key))
-            let count = operation.requestPut?.value.count ?? 0
-            if operations.count == Self.keysPerTransaction || size + count > 500_000 {
-                try change(operations)
-                (operations, size) = ([], 0)
-            }
-            operations.append(operation)
-            size += count
+        let changes = others.map { Change($0, to: nil) } + values.map { Change($0.key, to: $0.value) }
+        for part in Self.parts(of: changes) {
+            try change(part.map { WritePlan.operation(storing: $0.value, under: keys.key($0.key.string)) })
         }
         let identity = StoreIdentity(replacing: known.lineage).text
-        operations += [
+        let operations = [
             RequestOperation(requestPut: PutRequest(key: keys.store, value: identity)),
             RequestOperation(requestDeleteRange: DeleteRangeRequest(key: keys.seed)),
         ]

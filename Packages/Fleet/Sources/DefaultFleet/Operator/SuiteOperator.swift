@@ -246,13 +246,13 @@ extension SuiteOperator {
     }
 
     /// All values, with the revision at which the suite had them.
-    package func values() throws(DefaultsError) -> (revision: Int64, values: [String: Version]) {
+    package func values() throws(DefaultsError) -> (revision: Int64, values: [StoreKey: Version]) {
         let listing = try request(isReading: true) { _ throws(EtcdClient.Failure) in try reader.list() }
         let versions = listing.values.map { key, value in
             var version = Version(listing.revisions[key] ?? 0, nil)
             version.value = value
             version.malformed = listing.malformed[key]
-            return (key.string, version)
+            return (key, version)
         }
         return (listing.revision, Dictionary(uniqueKeysWithValues: versions))
     }
@@ -291,32 +291,27 @@ extension SuiteOperator {
         keys.key(try Replica.key(key, in: storeDescription).string)
     }
 
-    /// Stores values together, if none of their keys was changed since what was read of them; nil removes.
-    ///
-    /// Known is the revision of each key's value as it was read; 0 where there was none.
-    package func store(
-        _ changes: [String: PropertyListValue?],
-        overValuesOf known: [String: Int64]
-    ) throws(DefaultsError) {
+    /// Makes changes together, if none of their keys was changed since what was read of them.
+    package func store(_ changes: some Collection<Change>) throws(DefaultsError) {
         let found = try status()
         if let state = copy?.state {
             try check(found, against: state)
         }
         let identity = try identity(in: found)
         try verifySize(of: changes, in: found)
-        let key = changes.count == 1 ? changes.first?.key : nil
+        let key = changes.count == 1 ? changes.first?.key.string : nil
         var conditions: [Compare] = [.isValue(identity, of: keys.store)]
         var operations: [RequestOperation] = []
         var places = [keys.store]
         /// What each place has afterwards and has not had before.
         var results: [(text: Data?, before: Int64)] = []
-        for (key, value) in changes {
-            let place = try place(of: key)
-            let before = known[key] ?? 0
+        for change in changes {
+            let place = try place(of: change.key.string)
+            let before = change.present?.revision ?? 0
             conditions.append(.wasWritten(at: before, place))
-            operations.append(WritePlan.operation(storing: value, under: place))
+            operations.append(WritePlan.operation(storing: change.value, under: place))
             places.append(place)
-            results.append((value.map(JSONText.text), before))
+            results.append((change.value.map(JSONText.text), before))
         }
         let outcome = try commit(operations, if: conditions, showingAt: places, forKey: key) { found in
             zip(results, found.dropFirst()).allSatisfy { result, pair in
@@ -329,7 +324,4 @@ extension SuiteOperator {
         }
         throw .conflict(after: 1, store: storeDescription, key: key)
     }
-
-    /// How many keys are changed together where there are many: fewer than a cluster accepts at once.
-    package static let keysPerTransaction = 60
 }

@@ -74,6 +74,11 @@ package enum TypedText {
         JSONText.value(of: Data(text.utf8))
     }
 
+    /// The values of a suite, of which a text is an object; nil if it is malformed or another value.
+    package static func values(of text: String) -> [StoreKey: PropertyListValue]? {
+        JSONText.values(of: Data(text.utf8))
+    }
+
     /// The value that an operator means.
     ///
     /// It has the given type; without one that of the present value, and without that the type that its text has.

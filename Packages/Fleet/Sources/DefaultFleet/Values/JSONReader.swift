@@ -20,6 +20,29 @@ struct JSONReader {
         return scanner.current == nil ? value : nil
     }
 
+    /// The values of an object under its names, with white space around it at most; nil when the text is malformed, is
+    /// another value, or has a name twice.
+    ///
+    /// As in a suite, names are distinguished by their bytes, which those of a dictionary are not.
+    mutating func wholeSuite() -> [StoreKey: PropertyListValue]? {
+        guard JSONScanner.isUTF8(bytes), case _ = scanner.skipSpace(), scanner.skip("{") else { return nil }
+        var values: [StoreKey: PropertyListValue] = [:]
+        scanner.skipSpace()
+        if !scanner.skip("}") {
+            repeat {
+                guard case .plain(let name)? = name(), let value = value(depth: 0),
+                    values.updateValue(value, forKey: StoreKey(unchecked: name)) == nil
+                else {
+                    return nil
+                }
+                scanner.skipSpace()
+            } while scanner.skip(",")
+            guard scanner.skip("}") else { return nil }
+        }
+        scanner.skipSpace()
+        return scanner.current == nil ? values : nil
+    }
+
     private mutating func value(depth: Int) -> PropertyListValue? {
         scanner.skipSpace()
         switch scanner.current {
@@ -72,19 +95,17 @@ struct JSONReader {
             return depth < Self.maximumDepth ? .dictionary(entries) : nil
         }
         while true {
-            scanner.skipSpace()
-            guard var key = string() else { return nil }
-            scanner.skipSpace()
-            guard scanner.skip(":") else { return nil }
-            if key.utf8.starts(with: "$$".utf8) {
-                key.removeFirst()
-            } else if key.utf8.first == UInt8(ascii: "$") {
-                guard entries.isEmpty, let value = special(key, depth: depth), case _ = scanner.skipSpace(),
+            let key: String
+            switch name() {
+            case .plain(let name)?: key = name
+            case .special(let name)?:
+                guard entries.isEmpty, let value = special(name, depth: depth), case _ = scanner.skipSpace(),
                     scanner.skip("}")
                 else {
                     return nil
                 }
                 return value
+            case nil: return nil
             }
             guard depth < Self.maximumDepth, let value = value(depth: depth + 1),
                 entries.updateValue(value, forKey: key) == nil
@@ -97,6 +118,26 @@ struct JSONReader {
             }
             guard scanner.skip(",") else { return nil }
         }
+    }
+
+    private enum Name {
+        case plain(String)
+        /// One of our own.
+        case special(String)
+    }
+
+    /// The name before a value, and the colon after it.
+    private mutating func name() -> Name? {
+        scanner.skipSpace()
+        guard var name = string() else { return nil }
+        scanner.skipSpace()
+        guard scanner.skip(":") else { return nil }
+        if name.utf8.starts(with: "$$".utf8) {
+            name.removeFirst()
+        } else if name.utf8.first == UInt8(ascii: "$") {
+            return .special(name)
+        }
+        return .plain(name)
     }
 
     /// What an object with one of our own keys means.

@@ -25,12 +25,21 @@ enum JSONText {
 
     /// The value that a text means; nil when it is malformed or nests more than 256 levels.
     static func value(of text: Data) -> PropertyListValue? {
-        var bytes = [UInt8](text)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) {
-            bytes.removeFirst(3)
-        }
+        let bytes = bytesWithoutMark(of: text)
         var reader = JSONReader(bytes)
         return reader.wholeValue() ?? boolean(in: bytes)
+    }
+
+    /// The values of a suite, of which a text is an object; nil when it is malformed or another value.
+    static func values(of text: Data) -> [StoreKey: PropertyListValue]? {
+        var reader = JSONReader(bytesWithoutMark(of: text))
+        return reader.wholeSuite()
+    }
+
+    /// A text without the byte order mark that some editors put before it.
+    private static func bytesWithoutMark(of text: Data) -> [UInt8] {
+        let bytes = [UInt8](text)
+        return bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     }
 
     /// The Boolean that a word means, which is no JSON, and so can't be taken for another value.

@@ -81,13 +81,18 @@ extension ClusterTests {
                     let operations = try SuiteOperator(cluster.cluster, suiteName: "suite", deadline: .seconds(10))
                     await #expect {
                         try await onThread {
-                            try operations.store(["more": .string("12345678")], overValuesOf: [:])
+                            try operations.store([.init(StoreKey("more"), to: .string("12345678"))])
                         }
                     } throws: { DefaultsError.Code.quotaExceeded ~= $0 }
                     try await onThread {
-                        let revision = try operations.value(of: "key")?.revision ?? 0
-                        try operations.store(["key": nil], overValuesOf: ["key": revision])
+                        let present = try operations.value(of: "key")
+                        try operations.store([.init(StoreKey("key"), to: nil, from: present)])
                     }
+                    // Nor does a value grow the suite that takes the place of one as large.
+                    let agent = OperatorCalls(cluster)
+                    try cluster.control("put", "defaults/suite/k/key", "\"12345678\"")
+                    try await agent("set", "key", "87654321", "--type", "string")
+                    #expect(try await agent("set", "key", "1234567890123456789", code: 1).contains("quotaExceeded"))
                     // Of a host that follows again, and has something to confirm.
                     hosts[0].follow()
                     try cluster.control("put", "defaults/other/k/n", "1")

@@ -76,7 +76,9 @@ extension WaitingClusterTests {
                     try cluster.control("put", "defaults/suite/k/n", "2")
                     for known in [revision, 0] {
                         await #expect {
-                            try await onThread { try suite.store(["n": .integer(3)], overValuesOf: ["n": known]) }
+                            try await onThread {
+                                try suite.store([.init(StoreKey("n"), to: .integer(3), from: .init(known, nil))])
+                            }
                         } throws: {
                             DefaultsError.Code.conflict ~= $0
                         }
@@ -230,6 +232,76 @@ extension WaitingClusterTests {
                     #expect(try await agent("get", "isOpen") == "\"true\"\n")
                     try Data("[1]".utf8).write(to: file)
                     try await agent("import", file.path, code: 65)
+                }
+            }
+        }
+
+        @Test("keys that only their bytes distinguish are listed, exported, imported and filled in, each with its own")
+        func keysByBytes() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let agent = OperatorCalls(cluster)
+                    let store = hosts[0].store
+                    let (composed, decomposed) = ("\u{E9}", "e\u{301}")
+                    for (key, value) in [(composed, "1"), (decomposed, "2")] {
+                        try cluster.control("put", "defaults/suite/k/\(key)", value)
+                    }
+                    try await hosts[0].waitUntilCurrent()
+                    func hasBoth() -> Bool {
+                        store.storedValue(forKey: composed) == .integer(1)
+                            && store.storedValue(forKey: decomposed) == .integer(2)
+                    }
+                    #expect(hasBoth())
+                    // In the order of their bytes, as etcd has them; texts are equal to others that have other bytes.
+                    let list = try await agent("list")
+                    #expect(Data(list.utf8) == Data("\(decomposed)\t2\n\(composed)\t1\n".utf8), "\(list)")
+                    let file = hosts[0].directory.appendingPathComponent("export.json")
+                    try await Data(agent("export").utf8).write(to: file)
+                    #expect(try await agent("import", file.path) == "")
+                    try cluster.control("del", "--prefix", "defaults/suite/k/")
+                    let replica = ["--replica", hosts[0].replica.path]
+                    try await agent("import", file.path, "--apply", replica[0], replica[1])
+                    try await hosts[0].waitUntilCurrent()
+                    #expect(hasBoth())
+
+                    try cluster.control("del", "defaults/suite/store")
+                    try await eventually("the loss is found") { store.freshness.replacement != nil }
+                    try await agent("follow", "--accept-replacement", replica[0], replica[1])
+                    try await eventually("the host follows again") { store.freshness.replacement == nil }
+                    try cluster.control("del", "--prefix", "defaults/suite/")
+                    try await eventually("the loss is found") { store.freshness.replacement != nil }
+                    #expect(try await agent("seed", replica[0], replica[1], "--apply").contains("2 values"))
+                    try await eventually("the host follows again") { store.freshness.replacement == nil }
+                    try await hosts[0].waitUntilCurrent()
+                    #expect(hasBoth())
+                    // A key that is there twice has no value that would be right.
+                    try Data(#"{"a": 1, "a": 2}"#.utf8).write(to: file)
+                    try await agent("import", file.path, code: 65)
+                }
+            }
+        }
+
+        @Test("large values are exported and imported, as many at once as a cluster accepts")
+        func largeValues() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let agent = OperatorCalls(cluster)
+                    let sizes = [1_400_000, 600_000, 600_000, 600_000] + Array(repeating: 60_000, count: 12)
+                    // Each is stored with its key, which may be large too.
+                    let longNames = (0..<40).map { "\($0)" + String(repeating: "k", count: 15_000) }
+                    let names = sizes.indices.map { "\($0)" } + longNames
+                    for (index, name) in names.enumerated() {
+                        let text = "\"" + String(repeating: "x", count: index < sizes.count ? sizes[index] : 1) + "\""
+                        let puts = "\nput \"defaults/suite/k/\(name)\" \(text.debugDescription)\n\n\n"
+                        try cluster.control("txn", input: Data(puts.utf8))
+                    }
+                    let file = hosts[0].directory.appendingPathComponent("export.json")
+                    try await Data(agent.ending(of: "export", []).output.utf8).write(to: file)
+                    try cluster.control("del", "--prefix", "defaults/suite/k/")
+                    try await agent("import", file.path, "--apply")
+                    try await hosts[0].waitUntilCurrent()
+                    #expect(Set(hosts[0].store.storedKeys()) == Set(names))
+                    try await agent("import", file.path, "--apply")
                 }
             }
         }

@@ -27,6 +27,23 @@ struct TypedTextTests {
         }
     }
 
+    @Test("is one of a suite's, whose keys only their bytes distinguish")
+    func values() throws {
+        let text = " {\"\u{E9}\" : 1, \"e\u{301}\": {\"a\": 2}, \"$$a\": {\"$data\": \"AAEC\"}} "
+        let values = try [
+            StoreKey("\u{E9}"): PropertyListValue.integer(1), StoreKey("e\u{301}"): .dictionary(["a": .integer(2)]),
+            StoreKey("$a"): .data(Data([0, 1, 2])),
+        ]
+        #expect(TypedText.values(of: text) == values)
+        #expect(TypedText.values(of: "\u{FEFF}{}") == [:])
+        let malformed = [
+            "", "[]", "1", "{", #"{"a":1"#, #"{"a":1,}"#, #"{"a":1}}"#, #"{"a":1,"a":1}"#, #"{"$data":""}"#,
+        ]
+        for text in malformed {
+            #expect(TypedText.values(of: text) == nil, "\(text)")
+        }
+    }
+
     @Test("is refused when it is of another type, with what to do")
     func refusals() {
         let cases: [(text: String, type: TypedText.ValueType?, present: PropertyListValue?, advice: String)] = [
