@@ -45,22 +45,25 @@ extension SuiteOperator {
             throw .unavailable(obstacle, store: storeDescription)
         }
         guard let state = copy.state, let known = StoreIdentity(text: state.identity) else { return }
-        let claim = Data(UUID().uuidString.utf8)
+        var claim = try currentClaim()
         func change(
             _ operations: [RequestOperation],
-            if condition: Compare = .isValue(claim, of: keys.seed),
-            leadingTo result: (Data, Data)? = nil
+            leadingTo result: (key: Data, text: Data)
         ) throws(DefaultsError) {
-            let conditions = [condition, .absent(keys.store)]
-            guard try self.change(operations, if: conditions, leadingTo: result ?? (keys.seed, claim)) else {
+            let isOwnTurn: Compare = claim.map { .isValue($0, of: keys.seed) } ?? .absent(keys.seed)
+            guard try self.change(operations, if: [isOwnTurn, .absent(keys.store)], leadingTo: result) else {
                 throw .unavailable("Another host fills the cluster, or has done so.", store: storeDescription)
             }
         }
-        let before = try currentClaim()
-        try change(
-            [RequestOperation(requestPut: PutRequest(key: keys.seed, value: claim))],
-            if: before.map { .isValue($0, of: keys.seed) } ?? .absent(keys.seed)
-        )
+        /// Makes changes together with a new claim, by which it shows that they were made.
+        func change(_ operations: [RequestOperation]) throws(DefaultsError) {
+            let next = Data(UUID().uuidString.utf8)
+            let put = RequestOperation(requestPut: PutRequest(key: keys.seed, value: next))
+            try change(operations + [put], leadingTo: (keys.seed, next))
+            claim = next
+        }
+        // From here on, other hosts find that it is this one's turn.
+        try change([])
         let values = copy.values
         // What a host has left that has not come to its end.
         let others = try self.values().values.keys.filter { values[$0] == nil }

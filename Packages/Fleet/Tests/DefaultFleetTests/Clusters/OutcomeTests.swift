@@ -113,6 +113,40 @@ extension WaitingClusterTests {
             }
         }
 
+        @Test("a cluster is filled with all values of a copy, also with those whose request was lost on the way")
+        func lostPart() async throws {
+            try await TestCluster.run { cluster in
+                try await TestHost.run(in: cluster) { hosts in
+                    let store = hosts[0].store
+                    try await store.perform { try store.setStoredValue(.integer(5), forKey: "n") }
+                    // As large as a transaction, so that it isn't sent with what is sent last.
+                    let large = PropertyListValue.string(String(repeating: "x", count: 600_000))
+                    try await store.perform { try store.setStoredValue(large, forKey: "large") }
+                    try cluster.control("del", "--prefix", "defaults/suite/")
+                    try await eventually("the loss is found") { store.freshness.replacement != nil }
+                    // It would lose what is not filled in.
+                    try await hosts[0].stopFollowing()
+                    for key in ["n", "large"] {
+                        let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
+                        let copy = try #require(try HostCopy(at: hosts[0].replica))
+                        let suite = SuiteOperator(
+                            client: EtcdClient(cluster.cluster, transport: transport),
+                            keys: store.keys,
+                            storeDescription: store.storeDescription,
+                            deadline: .seconds(10),
+                            copy: copy
+                        )
+                        transport.loseNext(with: store.keys.key(key))
+                        try await onThread { try suite.seed(from: copy, takingOver: false) }
+                        for other in ["n", "large"] {
+                            #expect(try cluster.control("get", "defaults/suite/k/\(other)") != "", "\(key), \(other)")
+                        }
+                        try cluster.control("del", "--prefix", "defaults/suite/")
+                    }
+                }
+            }
+        }
+
         @Test("a cluster that was never reached is not an unknown outcome")
         func neverReached() async throws {
             try await run { cluster, _, _, _ in

@@ -14,6 +14,7 @@ final class RecordingTransport: EtcdTransport {
     private let pieces = Mutex("")
     private let lostPath = Mutex<String?>(nil)
     private let remaining = Atomic(0)
+    private let lostKey = Mutex<Data?>(nil)
     private let bodies = Mutex<[String]>([])
     private let isWithholding = Atomic(false)
     private let longestAnswer: Int
@@ -68,6 +69,22 @@ final class RecordingTransport: EtcdTransport {
         lostPath.withLock { $0 = path }
     }
 
+    /// Loses the next request that has a key.
+    func loseNext(with key: Data) {
+        lostKey.withLock { $0 = key }
+    }
+
+    /// Whether this is the request to lose.
+    private func isLost(_ request: EtcdRequest) -> Bool {
+        lostKey.withLock { key in
+            guard let text = key?.base64EncodedString(), request.body.firstRange(of: Data(text.utf8)) != nil else {
+                return false
+            }
+            key = nil
+            return true
+        }
+    }
+
     func send(_ request: EtcdRequest, until deadline: Deadline) throws(EtcdClient.Failure) -> EtcdAnswer {
         paths.withLock { $0.append(request.path) }
         bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
@@ -77,6 +94,7 @@ final class RecordingTransport: EtcdTransport {
         if lostPath.withLock({ $0 }) == request.path, remaining.subtract(1, ordering: .relaxed).newValue < 0 {
             throw .unanswered("lost by the test")
         }
+        guard !isLost(request) else { throw .unanswered("lost by the test") }
         largest.withLock { $0 = max($0, request.body.count) }
         var answer = try transport.send(request, until: deadline)
         if let (text, flipped) = flip.withLock({ $0 }),
