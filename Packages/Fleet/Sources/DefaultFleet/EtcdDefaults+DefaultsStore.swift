@@ -36,8 +36,9 @@ extension EtcdDefaults: DefaultsStore {
     ///   ``DefaultsError/Code/storeUnavailable``, ``DefaultsError/Code/storeBusy`` (another thread had exclusive access
     ///   until the deadline), ``DefaultsError/Code/storeReadOnly`` (no permission),
     ///   ``DefaultsError/Code/quotaExceeded``, ``DefaultsError/Code/storeReplaced`` or
-    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then. With the code
-    ///   ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
+    ///   ``DefaultsError/Code/mandatory``. Nothing has changed then, except that with
+    ///   ``DefaultsError/Code/storeReplaced`` a cluster that has gone back to an earlier revision may have the value.
+    ///   With the code ``DefaultsError/Code/outcomeUnknown`` the value may be stored, now or later.
     public func setStoredValue(_ value: PropertyListValue?, forKey key: String) throws {
         let storeKey = try Replica.key(key, in: storeDescription)
         try value?.checkDepth(forKey: key, in: self)

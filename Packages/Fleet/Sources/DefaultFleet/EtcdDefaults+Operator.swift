@@ -8,7 +8,8 @@ extension EtcdDefaults {
     /// Hosts follow only a suite that has an identity, and always the same one. So an empty cluster in the place of
     /// theirs does not make them forget their settings. Values that were stored before stay.
     ///
-    /// Blocks, at most until the deadline.
+    /// Blocks. It asks the cluster, then each endpoint, then makes the change; each of these steps takes at most as
+    /// long as the deadline.
     ///
     /// - Returns: Whether the suite has got an identity by this call; false when it had one.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable``,
@@ -29,7 +30,7 @@ extension EtcdDefaults {
     /// again. Call it after the cluster was restored from a backup, or set up again, and its contents are what they
     /// should be. Nothing happens if the suite was not replaced.
     ///
-    /// Blocks, at most until the deadline.
+    /// Blocks. It asks the cluster, then makes the change; each of these steps takes at most as long as the deadline.
     ///
     /// - Parameter emptiesHosts: Whether all hosts shall lose all settings of the suite, if the cluster has none. It is
     ///   false by default: an empty cluster is more often lost than meant. `fleet-agent seed` fills it from a host's

@@ -33,7 +33,8 @@ internal import Synchronization
 /// what they have read was changed by others meanwhile; otherwise **the body runs again**, until the deadline. A
 /// transaction reads 126 keys and writes 127 at most, and has about 1.5 MB.
 ///
-/// A write that throws has stored nothing, except for ``DefaultsError/Code/outcomeUnknown``: it may take effect.
+/// A write that throws has stored nothing, with two exceptions. With ``DefaultsError/Code/outcomeUnknown`` it may take
+/// effect. With ``DefaultsError/Code/storeReplaced`` a cluster that has gone back to an earlier revision may have it.
 ///
 /// ## Threads and processes
 ///

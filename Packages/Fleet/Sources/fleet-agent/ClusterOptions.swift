@@ -94,7 +94,8 @@ enum Exit {
         confirmed for --maximum-age, or that no process of this host follows the cluster; 3 when the store was replaced; 4 when \
         others have changed meanwhile what was to be changed; 5 when a change was sent and no answer came, so that it may be \
         stored, now or later; 64 for wrong arguments; 65 for a value that is not JSON, or is of another type than the present \
-        one; 69 when the replica can't be opened, or the cluster can't be reached by a call that needs it.
+        one, for a file that can't be read, and for seed on a host without a copy; 69 when the replica can't be opened, or the cluster \
+        can't be reached by a call that needs it, has not got the revision that is asked for, or has no identity of the suite.
         """
 
     /// Runs a command; an error is logged, and becomes an exit code.
