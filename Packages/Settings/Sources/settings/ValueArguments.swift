@@ -35,7 +35,7 @@ enum ValueArguments {
 
         A single VALUE that is "-" is read from standard input, and with --from FILE from a file, without the end of its last \
         line; with -data the bytes themselves. A secret that is read so is not in the list of processes. A text that begins \
-        with a hyphen and is not a number needs -string.
+        with a hyphen and is not a number needs -string, which takes the next word as it is, even "--from".
         """
 
     init(_ arguments: [String]) throws {

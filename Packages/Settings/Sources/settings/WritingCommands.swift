@@ -66,15 +66,21 @@ struct Write: ParsableCommand {
     }
 
     /// The options, wherever they are: after the key the parser leaves all to this command.
+    ///
+    /// The word after -string is a text, whatever it looks like.
     private var words: (rest: [String], source: String?, creates: Bool) {
         get throws {
             var (source, creates) = (source, create)
             var rest: [String] = []
             var words = value[...]
+            var isText = false
             while let word = words.popFirst() {
-                if word == "--", rest.isEmpty {
+                if isText {
+                    rest.append(word)
+                    isText = false
+                } else if word == "--", rest.isEmpty {
                     continue
-                } else if word == "--create", rest.last != "-string" {
+                } else if word == "--create" {
                     creates = true
                 } else if word == "--from" {
                     guard let file = words.popFirst() else {
@@ -85,6 +91,7 @@ struct Write: ParsableCommand {
                     source = String(word.dropFirst("--from=".count))
                 } else {
                     rest.append(word)
+                    isText = word == "-string"
                 }
             }
             if source == nil, rest.last == "-",
