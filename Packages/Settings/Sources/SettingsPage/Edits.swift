@@ -36,6 +36,12 @@ struct EditResult: Encodable {
         let version: String?
     }
 
+    /// What the next edit of an edited key has to expect; nil for no value.
+    struct Version: Encodable {
+        let key: String
+        let version: String?
+    }
+
     /// What brings a removed value back.
     struct Undo: Encodable {
         let key: String
@@ -45,6 +51,7 @@ struct EditResult: Encodable {
     let outcome: Outcome
     let message: String
     var conflicts: [Conflict] = []
+    var versions: [Version] = []
     var undo: [Undo] = []
 
     init(_ outcome: WriteOutcome) {
@@ -93,7 +100,7 @@ final class Editor: Sendable {
             let values = try edits.map { try newValue(for: $0) }
             let store = try suite.writableStore()
             // The body may run again, on a store that detects conflicts.
-            let removed = try store.transaction {
+            let (removed, versions) = try store.transaction {
                 let old = edits.map { store.ownValue(forKey: $0.key) }
                 let changed = edits.filter { !isExpected(by: $0, in: store) }
                 guard changed.isEmpty else { throw Changed(edits: changed) }
@@ -104,11 +111,16 @@ final class Editor: Sendable {
                         try store.setStoredValue(value, forKey: edit.key)
                     }
                 }
-                return zip(edits, old).compactMap { edit, old in
+                let removed = zip(edits, old).compactMap { edit, old in
                     edit.action == .remove ? old.map { (edit.key, $0) } : nil
                 }
+                let versions = edits.map {
+                    EditResult.Version(key: $0.key, version: store.ownValue(forKey: $0.key)?.version)
+                }
+                return (removed, versions)
             }
             var result = EditResult(suite.outcomeOfWrite())
+            result.versions = versions
             result.undo = removed.map { EditResult.Undo(key: $0, token: keep($1, forKey: $0)) }
             return result
         } catch let changed as Changed {

@@ -214,6 +214,49 @@ def edits():
         assert not page.complaints(), page.complaints()
 
 
+def edits_while_storing():
+    """What is edited while changes are stored stays a change, and is stored by the next "Store" without a question."""
+    with running("--write") as (home, server), Browser() as page:
+        home.load("other", {"name": "Ada"})
+        page.suite(server, "player")
+        # Answers to what is stored are held back until `release` is called.
+        page.script("""
+            const send = window.fetch;
+            window.fetch = async (address, options) => {
+              const answer = await send(address, options);
+              if (address === "api/edit") await new Promise((resolve) => { window.release = resolve; });
+              return answer;
+            };""")
+        page.open_key("volume")
+        fill(page.one(".editor input"), "0.5")
+        page.open_key("name")
+        fill(page.one(".editor textarea"), "Grace")
+        page.button("Store all").click()
+        page.wait(lambda: page.script("return window.release !== undefined"), "Nothing was sent.")
+        page.one(".editor textarea").send_keys(" H")
+        page.open_key("launchCount")
+        fill(page.one(".editor input"), "7")
+        page.script("window.release(); window.release = undefined;")
+        page.wait(lambda: "Stored" in page.text("#bar"), "Nothing was stored.")
+        assert home.read("player", "volume") == "0.5\n" and home.read("player", "name") == "Grace\n"
+        assert "2 changes" in page.text("#bar"), page.text("#bar")
+        page.open_key("name")
+        page.one(".editor textarea").send_keys("opper")
+        page.button("Store all").click()
+        page.wait(lambda: page.script("return window.release !== undefined"), "Nothing was sent.")
+        # What comes back after the person has gone to another suite is none of its business.
+        page.script("window.confirm = () => true; location.hash = '#suite=other';")
+        page.wait(lambda: page.text("#place") == "other" and page.row_text("name"), "The other suite isn't shown.")
+        page.open_key("name")
+        fill(page.one(".editor textarea"), "Barbara")
+        page.script("window.release()")
+        page.wait(lambda: home.read("player", "name") == "Grace Hopper\n", "It wasn't stored.")
+        assert home.read("player", "launchCount") == "7\n"
+        page.button("Store").click()
+        page.wait(lambda: home.read("other", "name") == "Barbara\n", "The change of the other suite is gone.")
+        assert not page.complaints(), page.complaints()
+
+
 def changes():
     """A change by another process is seen within a second, with what was there before."""
     with running() as (home, server), Browser() as page:
@@ -680,8 +723,8 @@ def pictures(directory):
             take("lost")
 
 
-CHECKS = [lists, origins, search, tree, edits, changes, conflict, quarantine, reconnection, many, keyboard, attacks_by_text,
-          attacks_by_scripts, attacks_by_sites, attacks_by_names, hiding, rules]
+CHECKS = [lists, origins, search, tree, edits, edits_while_storing, changes, conflict, quarantine, reconnection, many,
+          keyboard, attacks_by_text, attacks_by_scripts, attacks_by_sites, attacks_by_names, hiding, rules]
 if "KILLSWITCH" in os.environ:
     CHECKS = [flags]
 

@@ -35,6 +35,9 @@ struct EditTests {
         #expect(suite.memory.storedValue(forKey: "color") == .string("blue"))
         #expect(suite.memory.storedValue(forKey: "count") == .integer(5))
         #expect(suite.memory.storedValue(forKey: "share") == .real(1))
+        // With which an edit that was made meanwhile goes on.
+        #expect(result.versions.map(\.key) == ["color", "count", "share"])
+        #expect(editor.apply([set("color", "green", expected: result.versions[0].version)]).outcome == .stored)
     }
 
     @Test(

@@ -50,7 +50,10 @@ function editing(key, value, row) {
   const draft = draftOf(key);
   return editor(draft?.action === "set" ? draft.value : value.edit, (edited) => {
     const isSame = edited.form === value.edit.form && edited.text === value.edit.text;
-    setDraft(key, isSame ? undefined : { action: "set", value: edited, expected: value.version ?? null, old: row });
+    // What a draft expects may be newer than what was shown when the field was opened.
+    const current = draftOf(key);
+    const expected = current?.action === "set" ? current.expected : value.version ?? null;
+    setDraft(key, isSame ? undefined : { action: "set", value: edited, expected, old: row });
   });
 }
 

@@ -74,11 +74,17 @@ function discard() {
   keys.forEach(onChange);
 }
 
-// Stores all drafts as one transaction.
+// Stores all drafts as one transaction. A draft that is made or changed before the answer is here stays one.
 async function store() {
-  const edits = [...drafts].map(([key, draft]) => ({ key, action: draft.action, value: draft.value, expected: draft.expected }));
+  const sent = new Map(drafts);
+  const edits = [...sent].map(([key, draft]) => ({ key, action: draft.action, value: draft.value, expected: draft.expected }));
   await send("edit", { suite, edits }, (result) => {
-    drafts.clear();
+    for (const { key, version } of result.versions) {
+      const draft = drafts.get(key);
+      if (draft === sent.get(key)) drafts.delete(key);
+      // What it replaces is what was just stored, not someone else's change.
+      else if (draft && draft.action !== "restore") draft.expected = version ?? null;
+    }
     removed.push(...result.undo);
     edits.forEach((edit) => onChange(edit.key));
   });
@@ -98,6 +104,8 @@ async function send(name, body, onStored, explainConflict) {
     result = { outcome: "unknown", message: error.status === 0 ? `${error.message} Whether the changes are stored is not known; look when it is back.` : error.message, conflicts: [] };
     if (error.status > 0) result.outcome = "refused";
   }
+  // The person has gone to another suite.
+  if (body.suite !== suite) return;
   message = { outcome: result.outcome, text: result.message };
   if (result.outcome === "stored") onStored(result);
   if (result.conflicts.length > 0 && explainConflict) message.text = explainConflict();
