@@ -69,13 +69,32 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// What its sources make mandatory can't be changed.
     func existing() throws -> FileDefaults {
         let url = try existingURL()
-        guard Self.isSuite(url) else {
+        guard !Self.lacksJournal(url) else {
             throw Self.noJournal(url)
         }
+        return try open(url, sourcesOf: sourceName)
+    }
+
+    /// The suite in a directory that exists, opened as programs open it; it gets a journal if it has none.
+    func open(_ url: URL, sourcesOf name: String?) throws -> FileDefaults {
+        try opening { try FileDefaults(url: url, sourcesOf: name) }
+    }
+
+    /// Opens a suite.
+    ///
+    /// - Throws: ``Unreadable`` for a suite that exists, unless it can be read and only can't be changed.
+    private func opening(_ open: () throws -> FileDefaults) throws -> FileDefaults {
         do {
-            return try FileDefaults(url: url, sourcesOf: sourceName)
+            return try open()
         } catch {
-            throw Unreadable(cause: error)
+            do {
+                _ = try reading()
+            } catch is Unreadable {
+                throw Unreadable(cause: error)
+            } catch {
+                // There is no suite, and the first error says why there won't be one.
+            }
+            throw error
         }
     }
 
@@ -102,10 +121,17 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     }
 
     /// What is in the directory of a suite, or of one whose journal is gone but for backups; the suite is not opened.
+    ///
+    /// - Throws: ``Unreadable`` for a suite that exists.
     func inspection() throws -> (url: URL, found: FileDefaults.Inspection) {
         let url = try existingURL()
-        let found = try FileDefaults.inspect(at: url)
-        guard Self.isSuite(url) || !found.damagedCopies.isEmpty else {
+        let found: FileDefaults.Inspection
+        do {
+            found = try FileDefaults.inspect(at: url)
+        } catch {
+            throw Unreadable(cause: error)
+        }
+        guard !Self.lacksJournal(url) || !found.damagedCopies.isEmpty else {
             throw Self.noJournal(url)
         }
         return (url, found)
@@ -114,7 +140,7 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
     /// Whether there is none, and not one that this user may not see.
     private static func lacksJournal(_ url: URL) -> Bool {
         var status = stat()
-        return lstat(url.appending(path: "journal").plainPath, &status) != 0 && errno == ENOENT
+        return lstat(url.appending(path: "journal").plainPath, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
     }
 
     private static func noJournal(_ url: URL) -> ToolError {
@@ -126,11 +152,11 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         switch place {
         case .named(let name):
             try becomeOwner(of: url)
-            return try FileDefaults(suiteName: name)
+            return try opening { try FileDefaults(suiteName: name) }
         case .directory(let url):
             try becomeOwner(of: url)
-            if Self.isSuite(url) {
-                return try FileDefaults(url: url, sourcesOf: sourceName)
+            if !Self.lacksJournal(url) {
+                return try open(url, sourcesOf: sourceName)
             }
             guard url.plainPath.isSuitePath else {
                 throw ToolError("\(description) is not a suite, and the path of a new one has to end in \".defaults\".")

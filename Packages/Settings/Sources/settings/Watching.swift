@@ -45,10 +45,9 @@ struct Watch: AsyncParsableCommand {
     /// A sound suite is opened as any program does, which changes none of its values and makes each change cheap to
     /// find; of another one a look must not become a repair.
     private func openStore() throws -> FileDefaults {
-        let url = try suite.existingURL()
         // A write that is going on looks like one that was cut short.
         for _ in 0..<8 {
-            let found = try FileDefaults.inspect(at: url)
+            let found = try suite.inspection().found
             if found.isIntact, found.unfinishedBytes == 0, found.formatVersion != nil { return try suite.existing() }
         }
         return try suite.reading()

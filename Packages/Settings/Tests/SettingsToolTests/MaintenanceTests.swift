@@ -145,6 +145,24 @@ struct MaintenanceTests {
         }
     }
 
+    @Test("The commands for one suite exit with 2 when it is there and can't be read")
+    func unreadable() throws {
+        try Tool.withHome { tool in
+            let suite = tool.url(ofSuite: "app")
+            let journal = suite.appending(path: "journal", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: journal, withIntermediateDirectories: true)
+            for arguments in [
+                "read app", "export app", "origin app", "watch app", "verify app", "quarantine app", "salvage app",
+                "salvage app --restore", "write app key 1", "write ./app.defaults key 1", "delete app key",
+                "rename app key new", "compact app", "import app empty.json", "import ./app.defaults empty.json",
+            ] {
+                try Data("{}".utf8).write(to: tool.home.appending(path: "empty.json"))
+                let outcome = try tool.run(arguments: arguments.components(separatedBy: " "))
+                #expect(outcome.status == 2 && outcome.errors.hasPrefix("Error: "), "\(arguments): \(outcome.errors)")
+            }
+        }
+    }
+
     @Test("Compaction shrinks a journal and keeps its values")
     func compact() throws {
         try Tool.withHome { tool in
