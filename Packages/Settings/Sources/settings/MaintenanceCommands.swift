@@ -31,17 +31,15 @@ struct Verify: ParsableCommand {
             )
         }
         if found.fileSize == 0 {
-            try write("The journal is empty: it was cut off, and all values are lost.\nDamaged.\n")
+            try write("The journal is empty or gone: all values in it are lost.\n")
+            try writeBackups(found, in: url)
+            try write("Damaged.\n")
             throw ExitCode.failure
         }
         try write(
             "\(count(found.keyCount, "value")) in \(count(found.recordCount, "record")), \(found.fileSize) bytes.\n"
         )
-        for copy in found.damagedCopies {
-            try write(
-                "A damaged journal was backed up as \(url.appending(path: copy.name).plainPath.escapedForTerminal).\n"
-            )
-        }
+        try writeBackups(found, in: url)
         if found.unfinishedBytes > 0 {
             try write("The last \(found.unfinishedBytes) bytes are of a write that was cut short.\n")
         }
@@ -57,6 +55,14 @@ struct Verify: ParsableCommand {
             throw ExitCode.failure
         }
         try write("Intact.\n")
+    }
+
+    private func writeBackups(_ found: FileDefaults.Inspection, in url: URL) throws {
+        for copy in found.damagedCopies {
+            try write(
+                "A damaged journal was backed up as \(url.appending(path: copy.name).plainPath.escapedForTerminal).\n"
+            )
+        }
     }
 
     private func count(_ number: Int, _ noun: String) -> String {

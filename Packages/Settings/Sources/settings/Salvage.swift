@@ -9,7 +9,8 @@ struct Salvage: ParsableCommand {
         discussion: """
             Only what differs from the suite is shown. Values that were intact are restored with --restore where the suite \
             has none. A value from damaged bytes may be wrong, and is restored only when its key is named; so is one for which \
-            the suite has another value by now, and only with --overwrite.
+            the suite has another value by now, and only with --overwrite. --restore --remove keeps a backup that has a value \
+            which the suite then lacks; --remove alone removes all backups.
             """
     )
 
@@ -25,7 +26,7 @@ struct Salvage: ParsableCommand {
     @Flag(help: "Replace the values that the suite has for the keys that are named.")
     var overwrite = false
 
-    @Flag(help: "Remove the backups, after all else.")
+    @Flag(help: "Remove the backups, after all else; with --restore, those of which the suite has each value then.")
     var remove = false
 
     @OptionGroup
@@ -56,7 +57,7 @@ struct Salvage: ParsableCommand {
         }
         var restored: [SalvagedValue] = []
         var (count, shownCount) = (0, 0)
-        let current = try SuiteContents(of: suite.reading())
+        let current = try suite.storedContents()
         for copy in copies {
             var text = display.text
             text.append("\(copy.plainPath):\n".escapedLinesForTerminal, .faint)
@@ -86,22 +87,44 @@ struct Salvage: ParsableCommand {
                 "Nothing was restored. Name the keys of the values above, with --overwrite where the suite has another one."
             )
         } else if restore, !restored.isEmpty {
-            try store(restored)
+            let count = try store(restored, in: url)
+            note("Restored \(count) value\(count == 1 ? "" : "s").")
         }
         if remove {
-            for copy in copies { try FileManager.default.removeItem(at: copy) }
+            try removeBackups(copies)
         }
     }
 
-    private func store(_ values: [SalvagedValue]) throws {
-        let store = try suite.existing()
-        try store.transaction {
-            for found in values {
-                // Another program may have stored one since it was looked for.
-                if !overwrite, store.storedValue(forKey: found.key) != nil { continue }
-                try store.setStoredValue(found.value, forKey: found.key)
+    /// Stores values, and returns how many.
+    private func store(_ values: [SalvagedValue], in url: URL) throws -> Int {
+        // Without sources: what a backup holds was stored, whatever else programs find for its keys.
+        let store = try suite.open(url, sourcesOf: nil)
+        return try store.transaction {
+            // Another program may have stored one since it was looked for.
+            let missing = values.filter { overwrite || store.ownValue(forKey: $0.key) == nil }
+            for found in missing { try store.setStoredValue(found.value, forKey: found.key) }
+            return missing.count
+        }
+    }
+
+    /// Removes backups: after restoring, only those that hold nothing else.
+    private func removeBackups(_ copies: [URL]) throws {
+        let stored = restore ? try suite.storedContents() : nil
+        for copy in copies {
+            let isInSuite = try stored.map { stored in
+                try SalvagedValue.all(in: copy).allSatisfy { found in
+                    stored.value(forKey: found.key)?.isIdentical(to: found.value) == true
+                }
+            }
+            if isInSuite == false {
+                note(
+                    """
+                    \(copy.plainPath) is kept, since it has values that were not restored. --remove without --restore removes it.
+                    """
+                )
+            } else {
+                try FileManager.default.removeItem(at: copy)
             }
         }
-        note("Restored \(values.count) value\(values.count == 1 ? "" : "s").")
     }
 }

@@ -137,6 +137,15 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         return (url, found)
     }
 
+    /// What is stored in a suite that can be inspected: nothing, if its journal is gone.
+    func storedContents() throws -> SuiteContents {
+        do {
+            return try SuiteContents(of: reading())
+        } catch let error as ToolError where error.isAbsence {
+            return SuiteContents(entries: [])
+        }
+    }
+
     /// Whether there is none, and not one that this user may not see.
     private static func lacksJournal(_ url: URL) -> Bool {
         var status = stat()

@@ -145,6 +145,55 @@ struct MaintenanceTests {
         }
     }
 
+    @Test(
+        "A value is restored under a fallback and a mandatory value, and a backup goes when the suite has all of it",
+        arguments: ["app.json", "app.mandatory.json"]
+    )
+    func salvageUnderSources(file: String) throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            try tool.run("delete", "app", "whole")
+            let folder = tool.home.appending(path: "xdg", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            try Data(#"{"whole": "of all users"}"#.utf8).write(to: folder.appending(path: file))
+            let environment = ["XDG_CONFIG_DIRS": folder.path]
+            let restored = try tool.run(
+                arguments: ["salvage", "app", "--restore", "--remove"],
+                environment: environment
+            )
+            #expect(try tool.run("read", "app").text == "whole = \"another value\"\n")
+            #expect(restored.status == 0 && restored.errors.contains("Restored 1 value."), "\(restored.errors)")
+            // The one from damaged bytes is nowhere else.
+            #expect(restored.errors.contains("is kept"), "\(restored.errors)")
+            #expect(try tool.run("salvage", "app").text.contains("Some value that is damaged"))
+            try tool.run("salvage", "app", "damaged", "--restore")
+            let removed = try tool.run(
+                arguments: ["salvage", "app", "--restore", "--remove"],
+                environment: environment
+            )
+            #expect(removed.status == 0 && !removed.errors.contains("is kept"), "\(removed.errors)")
+            #expect(try tool.run("verify", "app").status == 0)
+        }
+    }
+
+    @Test("A suite of which nothing but a backup is left is salvaged")
+    func salvageWithoutJournal() throws {
+        try Tool.withHome { tool in
+            try tool.makeDamagedSuite("app")
+            try tool.run("compact", "app")
+            try FileManager.default.removeItem(at: tool.url(ofSuite: "app").appending(path: "journal"))
+            let before = try tool.files(ofSuite: "app")
+            let checked = try tool.run("verify", "app")
+            #expect(checked.status == 1 && checked.text.contains("journal.damaged-"), "\(checked.text)")
+            let shown = try tool.run("salvage", "app")
+            #expect(shown.status == 0 && shown.text.contains("whole = \"another value\""), "\(shown.errors)")
+            #expect(try tool.files(ofSuite: "app") == before)
+            let restored = try tool.run("salvage", "app", "--restore")
+            #expect(restored.status == 0, "\(restored.errors)")
+            #expect(try tool.run("read", "app").text == "whole = \"another value\"\n")
+        }
+    }
+
     @Test("The commands for one suite exit with 2 when it is there and can't be read")
     func unreadable() throws {
         try Tool.withHome { tool in
