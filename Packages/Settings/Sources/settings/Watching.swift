@@ -6,8 +6,10 @@ import SettingsValues
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Shows each change of a suite, or of one value, with its time, until it is ended.",
-        discussion:
-            "A change costs what has changed, however much the suite holds, unless the suite is damaged or read-only."
+        discussion: """
+            What is stored is shown, as read does; what programs find may differ, where a value is mandatory or has a fallback. \
+            A change costs what has changed, however much the suite holds, unless the suite is damaged or read-only.
+            """
     )
 
     @Argument(help: "The suite.")
@@ -47,8 +49,10 @@ struct Watch: AsyncParsableCommand {
     private func openStore() throws -> FileDefaults {
         // A write that is going on looks like one that was cut short.
         for _ in 0..<8 {
-            let found = try suite.inspection().found
-            if found.isIntact, found.unfinishedBytes == 0, found.formatVersion != nil { return try suite.existing() }
+            let (url, found) = try suite.inspection()
+            if found.isIntact, found.unfinishedBytes == 0, found.formatVersion != nil {
+                return try suite.open(url, sourcesOf: nil)
+            }
         }
         return try suite.reading()
     }

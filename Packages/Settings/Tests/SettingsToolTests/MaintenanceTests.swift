@@ -251,6 +251,34 @@ struct MaintenanceTests {
         }
     }
 
+    @Test("Watching shows what is stored, as reading does, whatever fallbacks and mandatory values there are")
+    func watchUnderSources() throws {
+        try Tool.withHome { tool in
+            let folder = tool.home.appending(path: "xdg", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let text = #"{"color": "grey", "volume": 1, "unstored": true}"#
+            try Data(text.utf8).write(to: folder.appending(path: "app.json"))
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("red", forKey: "color")
+            let process = try tool.process("watch", "app")
+            process.environment?["XDG_CONFIG_DIRS"] = folder.path
+            let (output, errors) = (Pipe(), Pipe())
+            process.standardOutput = output
+            process.standardError = errors
+            try process.run()
+            defer {
+                process.terminate()
+                process.waitUntilExit()
+            }
+            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
+            try suite.removeObject(forKey: "color")
+            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z color removed") == true)
+            // The value of the fallback, which is stored now.
+            try suite.set(1, forKey: "volume")
+            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z volume = 1") == true)
+        }
+    }
+
     @Test("Watching a suite that doesn't exist fails, and makes none")
     func watchNothing() throws {
         try Tool.withHome { tool in
