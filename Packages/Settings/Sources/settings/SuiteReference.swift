@@ -210,6 +210,17 @@ struct SuiteReference: ExpressibleByArgument, CustomStringConvertible {
         guard setgroups(0, nil) == 0, setgid(group) == 0, setuid(status.st_uid) == 0 else {
             throw ToolError("The rights of the suite's owner can't be taken on: \(String(cString: strerror(errno))).")
         }
+        // As in /var/lib/private, where systemd has the folders of services with DynamicUser=yes.
+        guard lstat(path, &status) == 0 else {
+            throw Unreadable(
+                cause: ToolError(
+                    """
+                    Its owner can't reach \(path), since a folder above it is closed to that user. Without --as-owner, root \
+                    can look into the suite.
+                    """
+                )
+            )
+        }
     }
 
     var url: URL {

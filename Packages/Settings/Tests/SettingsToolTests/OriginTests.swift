@@ -98,4 +98,34 @@ struct OriginTests {
             #expect(refused.status == 1 && refused.errors.contains("is root's"), "\(refused.errors)")
         }
     }
+
+    @Test("Root looks into a suite that its owner reaches only in its service", .enabled(if: geteuid() == 0))
+    func ownerBehindClosedFolder() throws {
+        try Tool.withHome { tool in
+            // As systemd has the folder of a service with DynamicUser=yes.
+            let folder = URL(filePath: "/tmp/settings-owner-\(UUID().uuidString)", directoryHint: .isDirectory)
+            let state = folder.appending(path: "private/player", directoryHint: .isDirectory)
+            try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            try tool.run("write", "\(state.path)/app.defaults", "volume", "1", "--create")
+            for path in ["", "/app.defaults", "/app.defaults/journal"] {
+                try #require(chown(state.path + path, 12_345, 12_345) == 0)
+            }
+            try #require(chmod(state.deletingLastPathComponent().path, 0o700) == 0)
+            let link = folder.appending(path: "player").path
+            try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "private/player")
+
+            for path in ["\(link)/app.defaults", "\(state.path)/app.defaults"] {
+                #expect(try tool.run("read", path, "volume").text == "1\n")
+                #expect(try tool.run("verify", path).status == 0)
+                #expect(try tool.run("write", path, "volume", "2").status == 1)
+                for command in [["read"], ["write", "volume", "2"], ["delete", "volume"]] {
+                    let arguments = ["--as-owner", command[0], path] + command.dropFirst()
+                    let refused = try tool.run(arguments: arguments)
+                    #expect(refused.status == 2 && refused.errors.contains("Without --as-owner"), "\(refused.errors)")
+                }
+                #expect(try tool.run("read", path, "volume").text == "1\n")
+            }
+        }
+    }
 }
