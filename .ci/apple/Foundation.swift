@@ -328,3 +328,8 @@ public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError()
 public func _convertNSErrorToError(_ error: NSError?) -> any Error { fatalError() }
 public func _convertStringToNSString(_ s: String) -> NSString { fatalError() }
 public func _convertNSStringToString(_ s: NSString?) -> String { "" }
+// foundation/bundle
+open class Bundle: NSObject {
+    public class var main: Bundle { fatalError() }
+    public var bundleIdentifier: String? { nil }
+}

@@ -102,8 +102,7 @@ extension Thread {
 extension ProcessInfo {
     public var processIdentifier: Int32 { 0 }
 }
-open class Bundle: NSObject {
-    public class var main: Bundle { fatalError() }
+extension Bundle {
     public class var allBundles: [Bundle] { [] }
     public var bundleURL: URL { fatalError() }
     public var executableURL: URL? { nil }

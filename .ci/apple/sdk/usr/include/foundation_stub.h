@@ -90,6 +90,7 @@ __attribute__((swift_name("UserDefaults")))
 - (BOOL)synchronize;
 - (BOOL)objectIsForcedForKey:(NSString *)key;
 - (NSDictionary<NSString *, id> *)volatileDomainForName:(NSString *)domainName;
+- (nullable NSDictionary<NSString *, id> *)persistentDomainForName:(NSString *)domainName;
 @end
 // objectivec/nsobject-swift.class/key-value_coding (archive: Key-Value Coding Programming Guide): every object of Apple's
 // systems has it, none elsewhere.
