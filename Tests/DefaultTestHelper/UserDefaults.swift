@@ -48,6 +48,11 @@ private func printOwnValues(ofSuite name: String) throws {
     Defaults(suite: suite)[DefaultsKey<Int>("key", default: 0)] = 1
     Defaults(suite: suite)[DefaultsKey<Int?>("optional")] = 1
     print("set:", line(suite.persistentDomain(forName: name)))
+    let settings = SharedSettings(themeName: "dark")
+    suite.register(defaults: [SharedSettings.defaultIdentifier: try DefaultsCoder.json.encode(settings)])
+    try settings.save(to: suite)
+    print("saved:", suite.persistentDomain(forName: name)?[SharedSettings.defaultIdentifier] != nil)
+    suite.removeObject(forKey: SharedSettings.defaultIdentifier)
     try suite.setStoredValue(2, forKey: "hidden")
     suite.setVolatileDomain(["hidden": 3], forName: UserDefaults.argumentDomain)
     let copy = MemoryDefaults()

@@ -518,10 +518,7 @@ extension KeyAccess {
                     try store.setStoredValue(new, forKey: key)
                 }
             }
-            // The store would leave a value that is only registered as it is.
-            if stored.isSame(as: new), (store as? any DomainStore)?.isSupplied(key) ?? false {
-                try store.setStoredValue(new, forKey: key)
-            }
+            try storeIfSupplied(new, sameAs: stored)
             stored = new
             return (loss, replaced.unknown == nil)
         }
@@ -531,6 +528,13 @@ extension KeyAccess {
         if let loss {
             noteReadable(as: type)
             quarantine(of: type).report(because: loss)
+        }
+    }
+
+    /// Stores a value that is the same as what was found, if that is only registered: the store would leave it so.
+    func storeIfSupplied(_ value: PropertyListValue?, sameAs found: PropertyListValue?) throws {
+        if found.isSame(as: value), (store as? any DomainStore)?.isSupplied(key) ?? false {
+            try store.setStoredValue(value, forKey: key)
         }
     }
 

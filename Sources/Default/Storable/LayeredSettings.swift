@@ -119,7 +119,7 @@ struct LayeredSettings {
         forKey key: String?
     ) -> Memory? {
         guard !DefaultsSources.areSilent(in: store), let sources = store.sources else { return nil }
-        let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key)
+        let id = SourceSnapshot.RememberedKey(type: ObjectIdentifier(type), key: key.map(StoreKey.init(unchecked:)))
         let known = sources.withSnapshot { snapshot in snapshot.remembered?.read { $0[id] } }
         if known === Silence.shared { return nil }
         // Nothing else is remembered for a settings type.

@@ -397,8 +397,18 @@ extension SettingsAccess {
             isKnown = false
             storing = layers?.storing(encoded, replacing: stored)
             if let storing {
-                // All of it is what other layers say.
-                guard let own = storing.data else { return }
+                guard let own = storing.data else {
+                    // All of it is what other layers say. What is stored, if anything, can't be read.
+                    if let stored, let loss = inspect(stored).loss {
+                        replaced.loss = loss
+                        try store.transaction {
+                            try quarantine.add(stored, version: recordedVersion(of: stored))
+                            try store.setStoredValue(nil, forKey: key)
+                        }
+                        current = nil
+                    }
+                    return
+                }
                 data = own
             } else {
                 data = encoded
@@ -419,6 +429,7 @@ extension SettingsAccess {
             // What was moved has been inspected where it was found.
             replaced.loss = replaced.loss ?? (stored == nil ? nil : placement.loss(context))
             current = .data(data)
+            try values.storeIfSupplied(current, sameAs: stored)
             mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
             guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }

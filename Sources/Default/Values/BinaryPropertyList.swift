@@ -20,10 +20,10 @@ struct BinaryPropertyList {
     /// A shared object counts each time, so that a small list can't take exponential time.
     private var budget: Int
 
-    /// Returns true for a binary property list whose offsets and counts are in bounds, and for bytes that are not a
-    /// binary property list.
+    /// Whether Foundation's decoders may be given some bytes: a binary property list whose offsets and counts are in
+    /// bounds, one in XML that doesn't nest too deeply, or anything else.
     static func isSafe(_ data: Data) -> Bool {
-        guard data.starts(with: "bplist") else { return true }
+        guard data.starts(with: "bplist") else { return !XMLPropertyList.nestsTooDeeply(data) }
         return data.withUnsafeBytes { bytes in
             guard var list = BinaryPropertyList(bytes), let top = list.number(at: bytes.count - 16, size: 8) else {
                 return false

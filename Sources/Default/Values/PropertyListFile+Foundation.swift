@@ -5,7 +5,9 @@ internal import Foundation
 enum PropertyListFile {
     /// The value of a property list; nil for other bytes.
     static func value(of data: Data) -> PropertyListValue? {
-        guard let object = try? PropertyListSerialization.propertyList(from: data, format: nil) else { return nil }
+        guard BinaryPropertyList.isSafe(data),
+            let object = try? PropertyListSerialization.propertyList(from: data, format: nil)
+        else { return nil }
         return try? PropertyListValue(object: object)
     }
 
@@ -27,6 +29,7 @@ enum PropertyListFile {
     /// The value of a property list; nil for other bytes.
     static func value(of data: Data) -> PropertyListValue? {
         if let value = BinaryPropertyList.value(of: data) { return value }
+        guard BinaryPropertyList.isSafe(data) else { return nil }
         let list = MarkedReals(data)
         let decoder = PropertyListDecoder()
         if let value = try? decoder.decode(CodedPropertyList.self, from: list.data).value {

@@ -256,3 +256,44 @@ struct DamagedListTests {
         }
     }
 }
+
+@Suite("XML that nests deeply")
+struct DeepXMLTests {
+    private struct Settings: DefaultStorable, Equatable {
+        var list: [Int] = []
+        static let defaultValue: Settings? = Settings()
+        static let defaultIdentifier = "Settings"
+    }
+
+    private static let arrays = String(repeating: "<array>", count: 100_000)
+    private static let texts: [String] = [
+        "<plist>" + arrays, "<plist>" + arrays + String(repeating: "</array>", count: 100_000) + "</plist>",
+        " <?xml version=\"1.0\"?><plist>" + arrays,
+        "<plist>" + String(repeating: "<dict><key>a</key>", count: 100_000),
+        "<plist>" + String(repeating: "<array><!-- > </array> -->", count: 100_000),
+        "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 100_000),
+    ]
+    private static let bytes = texts.map { Data($0.utf8) } + [texts[0].data(using: .utf16) ?? Data()]
+
+    @Test("can't be decoded, is quarantined by the next write, and ends no process", arguments: bytes)
+    func deep(bytes: Data) throws {
+        let store = MemoryDefaults(["Settings": .data(bytes), "key": .data(bytes)])
+        expectError(.undecodable) { _ = try Settings.load(from: store) }
+        try Settings(list: [1]).save(to: store)
+        #expect(Settings.read(from: store) == Settings(list: [1]))
+        #expect(try Settings.quarantined(in: store).count == 1)
+        expectError(.undecodable) { _ = try Defaults(suite: store).load(DefaultsKey<[Settings]>("key", default: [])) }
+        #expect((try? DefaultsCoder.propertyList.decodeTopLevel([Int].self, from: bytes)) == nil)
+        #expect(PropertyListFile.value(of: bytes) == nil)
+    }
+
+    @Test("is read as long as a store can keep it")
+    func allowed() throws {
+        let depth = PropertyListValue.maximumDepth - 1
+        let text =
+            "<plist version=\"1.0\">" + String(repeating: "<array><array/>", count: depth) + "<integer>1</integer>"
+            + String(repeating: "</array>", count: depth) + "</plist>"
+        #expect(PropertyListValue.decoded(from: Data(text.utf8)) != nil)
+        #expect(!XMLPropertyList.nestsTooDeeply(Data(String(repeating: "<array></array>", count: 1_000).utf8)))
+    }
+}

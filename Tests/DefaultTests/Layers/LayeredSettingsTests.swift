@@ -67,6 +67,37 @@ private struct Optionals: DefaultStorable, Equatable {
 
 @Suite("Settings types over layers")
 struct LayeredSettingsTests {
+    @Test("are remembered for each key by its bytes", arguments: LayeredStoreKind.allCases)
+    func equivalentKeys(kind: LayeredStoreKind) throws {
+        let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
+        try kind.withStore(fallbacks: [.values([composed: ["size": 4]], name: "vendor")]) { store in
+            try Listed(size: 5).save(to: store, withKey: composed)
+            for _ in 0..<3 { #expect(try Listed.load(from: store, forKey: composed)?.size == 5) }
+            #expect(try Listed.load(from: store, forKey: decomposed) == nil)
+        }
+    }
+
+    @Test("replace what can't be read also where all is what a source says", arguments: LayeredStoreKind.allCases)
+    func unreadableUnderEqual(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [.values(["Listed": ["theme": "dark"]], name: "vendor")]) { store in
+            try store.setStoredValue(.data(Data("junk".utf8)), forKey: "Listed")
+            try EventCollector().collect { try Listed(theme: "dark").save(to: store) }
+            #expect(try Listed.load(from: store)?.theme == "dark")
+            #expect(try Listed.quarantined(in: store).map(\.value) == [.data(Data("junk".utf8))])
+        }
+    }
+
+    @Test("are stored beside mandatory properties whose version is stated", arguments: LayeredStoreKind.allCases)
+    func mandatoryVersion(kind: LayeredStoreKind) throws {
+        let policy: [String: PropertyListValue] = ["Second": ["theme": "dark"], "Second.schemaVersion": 2]
+        try kind.withStore(mandatory: [.values(policy, name: "policy")]) { store in
+            try Second(width: 5, theme: "dark").save(to: store)
+            #expect(try Second.load(from: store) == Second(width: 5, theme: "dark"))
+            try Second.remove(from: store)
+            #expect(try Second.load(from: store)?.width == 1)
+        }
+    }
+
     private func source(_ fields: PropertyListValue, of type: String = "Player") -> ValuesSource {
         .values([type: fields], name: "source")
     }

@@ -59,6 +59,7 @@ struct UserDefaultsTests {
             #expect(
                 outcome.output == """
                     set: key 1, optional 1
+                    saved: true
                     exported: hidden 2, key 1, optional 1
                     imported: hidden 2, key 1, optional 1, registered 5
 

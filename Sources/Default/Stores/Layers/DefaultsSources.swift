@@ -238,7 +238,7 @@ enum SettingsWriting {
         keys.current.withLock { $0[Threads.current]?.last?.contains(key) ?? false }
     }
 
-    /// Runs a body that writes settings under some keys.
+    /// Runs a body that writes settings under some keys, and what is stored beside them.
     ///
     /// A handler that it calls, and that writes other settings, has its own keys meanwhile.
     @discardableResult
@@ -247,7 +247,8 @@ enum SettingsWriting {
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let thread = Threads.current
-        keys.current.withLock { $0[thread, default: []].append(written) }
+        let all = written + written.flatMap(CompanionKey.describing)
+        keys.current.withLock { $0[thread, default: []].append(all) }
         defer {
             keys.current.withLock { keys in
                 _ = keys[thread]?.popLast()

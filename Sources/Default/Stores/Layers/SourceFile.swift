@@ -65,34 +65,14 @@ struct SourceFile: Sendable {
     }
 
     private func propertyList(_ bytes: [UInt8]) throws(DefaultsError) -> [String: PropertyListValue] {
-        guard !Self.nestsTooDeeply(bytes) else { throw unusable("it nests too deeply") }
         let data = Data(bytes)
+        guard !XMLPropertyList.nestsTooDeeply(data) else { throw unusable("it nests too deeply") }
         guard BinaryPropertyList.isSafe(data) else { throw unusable("it is a damaged property list") }
         do {
             return try PropertyListFile.entries(of: data).mapValues { try $0.get() }
         } catch {
             throw unusable("it is not a property list whose value is a dictionary")
         }
-    }
-
-    /// Whether XML has more containers in each other than a store can keep, which the system's parser goes into by
-    /// recursion.
-    private static func nestsTooDeeply(_ bytes: [UInt8]) -> Bool {
-        guard !bytes.starts(with: Array("bplist".utf8)) else { return false }
-        var depth = 0
-        var index = 0
-        while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")),
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: ">"))
-        {
-            let tag = bytes[start..<end]
-            let isEmpty = tag.last == UInt8(ascii: "/")
-            let name = tag.dropFirst().prefix { $0 > 0x20 }
-            if name.elementsEqual("array".utf8) || name.elementsEqual("dict".utf8) { depth += isEmpty ? 0 : 1 }
-            if name.elementsEqual("/array".utf8) || name.elementsEqual("/dict".utf8) { depth -= 1 }
-            if depth > PropertyListValue.maximumDepth { return true }
-            index = end
-        }
-        return false
     }
 
     /// Opens the suite in a folder, for reading; others must not be able to change it.

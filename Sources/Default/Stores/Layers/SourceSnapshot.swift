@@ -34,7 +34,7 @@ final class SourceSnapshot: Sendable {
     /// What something is remembered for.
     struct RememberedKey: Hashable {
         let type: ObjectIdentifier
-        let key: String?
+        let key: StoreKey?
     }
 
     init(above: [Layer], below: [Layer]) {
