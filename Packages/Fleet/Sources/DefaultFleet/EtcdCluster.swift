@@ -122,7 +122,8 @@ public struct EtcdCluster: Sendable {
 
         /// Describes the user of a token, which is in a file.
         ///
-        /// - Parameter tokenFile: The path of the file.
+        /// - Parameter tokenFile: The path of the file. It has the token alone, with spaces and line ends around it if
+        ///   any.
         public init(tokenFile: String) {
             name = ""
             secret = .tokenFile(tokenFile)
@@ -140,11 +141,22 @@ public struct EtcdCluster: Sendable {
         func readSecret() throws -> String {
             switch secret {
             case .password(let password): return password
-            case .passwordFile(let path), .tokenFile(let path):
+            case .passwordFile(let path):
                 let text = try String(contentsOfFile: path, encoding: .utf8)
                 // One character, also when it is CR LF.
                 return text.last?.isNewline == true ? String(text.dropLast()) : text
+            case .tokenFile(let path):
+                let words = try String(contentsOfFile: path, encoding: .utf8).split(whereSeparator: \.isWhitespace)
+                // It becomes a header, and the error of one that can't be sent would have it.
+                guard words.count == 1, words[0].utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+                    throw MalformedToken()
+                }
+                return String(words[0])
             }
+        }
+
+        private struct MalformedToken: Error, CustomStringConvertible {
+            let description = "A token is one word of visible characters in ASCII, and the file has something else."
         }
     }
 }
