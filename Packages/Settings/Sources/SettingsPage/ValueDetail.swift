@@ -73,8 +73,9 @@ struct ValueDetail: Encodable {
     private mutating func show(_ node: ValueNode, from offset: Int) {
         if let count = node.childCount {
             total = count
-            let end = min(count, offset + Self.childLimit)
-            children = node.children(in: min(offset, count)..<end).map { name, node in
+            let start = min(offset, count)
+            let end = start + min(Self.childLimit, count - start)
+            children = node.children(in: start..<end).map { name, node in
                 let shown = ShownValue(node, decodingLimit: ShownValue.listDecodingLimit)
                 let preview = Preview(shown)
                 let count = shown.node.childCount

@@ -71,6 +71,9 @@ struct ValueTests {
         #expect(top.children?.map(\.count) == [1, 250])
         let json = try #require(detail(value, path: [0, 0]))
         #expect(json.children?.map(\.preview) == ["1"])
+        for value in [value, .data(Data([1])), "text"] {
+            #expect(detail(value, offset: .max)?.next == nil)
+        }
         let last = try #require(detail(value, path: [1], offset: 200))
         #expect(last.children?.map(\.name) == (200..<250).map(String.init) && last.next == nil && last.total == 250)
         #expect(detail(value, path: [2]) == nil && detail(value, path: [1, 0, 0]) == nil)
