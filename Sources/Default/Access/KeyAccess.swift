@@ -244,7 +244,16 @@ extension KeyAccess {
         by bridge: ValueBridge<Value>,
         default initial: @autoclosure () -> Value?
     ) throws(DefaultsError) -> Value? {
-        guard let stored = store.storedValue(forKey: key) else {
+        try value(of: store.storedValue(forKey: key), by: bridge, default: initial())
+    }
+
+    /// The value that was looked up, or nil if there is none; see ``load(by:default:)``.
+    func value<Value>(
+        of stored: PropertyListValue?,
+        by bridge: ValueBridge<Value>,
+        default initial: @autoclosure () -> Value?
+    ) throws(DefaultsError) -> Value? {
+        guard let stored else {
             try checkAbsence(type: Value.self)
             return nil
         }
@@ -533,7 +542,10 @@ extension KeyAccess {
 
     /// Stores a value that is the same as what was found, if that is only registered: the store would leave it so.
     func storeIfSupplied(_ value: PropertyListValue?, sameAs found: PropertyListValue?) throws {
-        if found.isSame(as: value), (store as? any DomainStore)?.isSupplied(key) ?? false {
+        // Most stores are one of files, for which the second question takes longer than the comparison.
+        if FileDefaults.of(store) == nil, found.isSame(as: value),
+            (store as? any DomainStore)?.isSupplied(key) ?? false
+        {
             try store.setStoredValue(value, forKey: key)
         }
     }

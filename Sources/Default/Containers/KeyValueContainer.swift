@@ -125,7 +125,7 @@ public final class KeyValueContainer<Value: Codable> {
                 return result
             }
             let read = access.store.storedValue(forKey: access.key)
-            var changed = try access.load(by: bridge, default: defaultValue) ?? defaultValue
+            var changed = try access.value(of: read, by: bridge, default: defaultValue) ?? defaultValue
             let result = try change(&changed)
             try access.save(changed, by: bridge, default: defaultValue, isReadable: true, unlessSameAs: read)
             return result

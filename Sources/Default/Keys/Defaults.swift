@@ -159,7 +159,7 @@ extension Defaults {
         let access = KeyAccess(key.storedName, in: suite)
         return try access.store.withExclusiveAccess {
             let read = access.store.storedValue(forKey: access.key)
-            var value = try access.load(by: key.bridge, default: key.defaultValue) ?? key.defaultValue
+            var value = try access.value(of: read, by: key.bridge, default: key.defaultValue) ?? key.defaultValue
             let result = try change(&value)
             try access.save(value, by: key.bridge, default: key.defaultValue, isReadable: true, unlessSameAs: read)
             return result

@@ -86,9 +86,10 @@ extension DefaultsStore {
                     }
                 }
                 let domain = conflicts == .keepExisting ? (self as? any DomainStore)?.domainValues() : nil
-                for (key, value) in values {
-                    let stored = domain.map { $0[key] } ?? ownValue(forKey: key.string)
-                    if conflicts == .keepExisting, stored != nil { continue }
+                func isStored(_ key: StoreKey) -> Bool {
+                    domain.map { $0[key] != nil } ?? (ownValue(forKey: key.string) != nil)
+                }
+                for (key, value) in values where conflicts != .keepExisting || !isStored(key) {
                     try setStoredValue(value, forKey: key.string)
                     notifyChange(forKey: key.string)
                 }

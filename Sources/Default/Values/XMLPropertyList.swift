@@ -9,8 +9,8 @@ internal import Foundation
 enum XMLPropertyList {
     /// Whether XML has more containers in each other than a store can keep; false for other bytes.
     static func nestsTooDeeply(_ data: Data) -> Bool {
-        // Most of what is decoded is JSON.
-        guard let first = data.first, !"{[\"".utf8.contains(first) else { return false }
+        // Most of what is decoded is JSON, and a binary property list may have texts like tags.
+        guard let first = data.first, !"{[\"".utf8.contains(first), !data.starts(with: "bplist") else { return false }
         // In UTF-16 each tag is there with zeros in between.
         guard first == 0 || first >= 0xFE || data.dropFirst().first == 0 else {
             return data.withUnsafeBytes { nestsTooDeeply($0) }
@@ -24,13 +24,16 @@ enum XMLPropertyList {
         var index = 0
         while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
             // What is in a comment, or in CDATA, is no tag.
-            let text = bytes[start...]
-            let ending = text.starts(with: "<!--".utf8) ? "--" : text.starts(with: "<![CDATA[".utf8) ? "]]" : ""
-            guard let end = self.end(of: text, after: ending) else { return false }
+            if let text = texts.first(where: { bytes[start...].starts(with: $0.opening.utf8) }) {
+                let rest = bytes[(start + text.opening.utf8.count)...]
+                guard let end = end(of: rest, by: text.ending) else { return false }
+                index = end
+                continue
+            }
+            guard let end = bytes[start...].firstIndex(of: UInt8(ascii: ">")) else { return false }
             index = end + 1
-            guard ending.isEmpty else { continue }
             let tag = bytes[start..<end]
-            let name = tag.dropFirst().prefix { $0 > 0x20 && $0 != UInt8(ascii: ">") }
+            let name = tag.dropFirst().prefix { $0 > 0x20 }
             if ["array", "dict"].contains(where: { name.elementsEqual($0.utf8) }) {
                 depth += tag.last == UInt8(ascii: "/") ? 0 : 1
             } else if ["/array", "/dict"].contains(where: { name.elementsEqual($0.utf8) }) {
@@ -41,12 +44,14 @@ enum XMLPropertyList {
         return false
     }
 
-    /// The place of the first ">" that follows some characters.
-    private static func end(of text: Slice<UnsafeRawBufferPointer>, after ending: String) -> Int? {
-        var rest = text
+    private static let texts = [(opening: "<!--", ending: "-->"), (opening: "<![CDATA[", ending: "]]>")]
+
+    /// The place behind the first characters that end something.
+    private static func end(of bytes: Slice<UnsafeRawBufferPointer>, by ending: String) -> Int? {
+        var rest = bytes
         while let end = rest.firstIndex(of: UInt8(ascii: ">")) {
-            if text[..<end].suffix(ending.utf8.count).elementsEqual(ending.utf8) { return end }
-            rest = text[(end + 1)...]
+            rest = bytes[(end + 1)...]
+            if bytes[...end].suffix(ending.utf8.count).elementsEqual(ending.utf8) { return end + 1 }
         }
         return nil
     }

@@ -271,6 +271,7 @@ struct DeepXMLTests {
         " <?xml version=\"1.0\"?><plist>" + arrays,
         "<plist>" + String(repeating: "<dict><key>a</key>", count: 100_000),
         "<plist>" + String(repeating: "<array><!-- > </array> -->", count: 100_000),
+        "<plist>" + String(repeating: "<array><!--></array>-->", count: 100_000),
         "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 100_000),
     ]
     private static let bytes = texts.map { Data($0.utf8) } + [texts[0].data(using: .utf16) ?? Data()]
@@ -295,5 +296,7 @@ struct DeepXMLTests {
             + String(repeating: "</array>", count: depth) + "</plist>"
         #expect(PropertyListValue.decoded(from: Data(text.utf8)) != nil)
         #expect(!XMLPropertyList.nestsTooDeeply(Data(String(repeating: "<array></array>", count: 1_000).utf8)))
+        // A binary one may have texts like these.
+        #expect(!XMLPropertyList.nestsTooDeeply(Data(("bplist00" + String(repeating: "<array>", count: 1_000)).utf8)))
     }
 }
