@@ -226,28 +226,35 @@ struct MaintenanceTests {
         }
     }
 
+    /// Runs a process that watches a suite, until a test has read what it wants of the output.
+    private func watch(_ process: Process, _ test: (FileHandle) throws -> Void) throws {
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        defer {
+            process.terminate()
+            process.waitUntilExit()
+        }
+        #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
+        try test(output.fileHandleForReading)
+    }
+
     @Test("Changes that another process makes are shown with their time, hidden ones without their value")
     func watch() throws {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
             try suite.set("old", forKey: "color")
             let process = try tool.process("watch", "app", "--hide", "token")
-            let (output, errors) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            defer {
-                process.terminate()
-                process.waitUntilExit()
+            try watch(process) { output in
+                try suite.set("red", forKey: "color")
+                let set = try #require(output.nextLine())
+                #expect(set.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z color = "red"/) != nil)
+                try suite.removeObject(forKey: "color")
+                #expect(output.nextLine()?.hasSuffix("Z color removed") == true)
+                try suite.set("secret", forKey: "token")
+                #expect(output.nextLine()?.hasSuffix("Z token = <hidden>") == true)
             }
-            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
-            try suite.set("red", forKey: "color")
-            let set = try #require(output.fileHandleForReading.nextLine())
-            #expect(set.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z color = "red"/) != nil)
-            try suite.removeObject(forKey: "color")
-            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z color removed") == true)
-            try suite.set("secret", forKey: "token")
-            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z token = <hidden>") == true)
         }
     }
 
@@ -262,20 +269,13 @@ struct MaintenanceTests {
             try suite.set("red", forKey: "color")
             let process = try tool.process("watch", "app")
             process.environment?["XDG_CONFIG_DIRS"] = folder.path
-            let (output, errors) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            defer {
-                process.terminate()
-                process.waitUntilExit()
+            try watch(process) { output in
+                try suite.removeObject(forKey: "color")
+                #expect(output.nextLine()?.hasSuffix("Z color removed") == true)
+                // The value of the fallback, which is stored now.
+                try suite.set(1, forKey: "volume")
+                #expect(output.nextLine()?.hasSuffix("Z volume = 1") == true)
             }
-            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
-            try suite.removeObject(forKey: "color")
-            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z color removed") == true)
-            // The value of the fallback, which is stored now.
-            try suite.set(1, forKey: "volume")
-            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("Z volume = 1") == true)
         }
     }
 
@@ -302,20 +302,13 @@ struct MaintenanceTests {
         try Tool.withHome { tool in
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
             let process = try tool.process("watch", "app", "color")
-            let (output, errors) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            defer {
-                process.terminate()
-                process.waitUntilExit()
+            try watch(process) { output in
+                try suite.transaction {
+                    try suite.set(1, forKey: "another")
+                    try suite.set("red", forKey: "color")
+                }
+                #expect(output.nextLine()?.hasSuffix("color = \"red\"") == true)
             }
-            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
-            try suite.transaction {
-                try suite.set(1, forKey: "another")
-                try suite.set("red", forKey: "color")
-            }
-            #expect(output.fileHandleForReading.nextLine()?.hasSuffix("color = \"red\"") == true)
         }
     }
 
@@ -327,32 +320,25 @@ struct MaintenanceTests {
                 for number in 0..<10_000 { try suite.set(number, forKey: "key.\(number)") }
             }
             let process = try tool.process("watch", "app", "--json")
-            let (output, errors) = (Pipe(), Pipe())
-            process.standardOutput = output
-            process.standardError = errors
-            try process.run()
-            defer {
-                process.terminate()
-                process.waitUntilExit()
+            try watch(process) { output in
+                func next() throws -> [String: String] {
+                    let line = try #require(output.nextLine())
+                    let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+                    return (object ?? [:]).filter { $0.key != "time" }.mapValues { "\($0)" }
+                }
+                for round in 1...50 {
+                    try suite.set(-round, forKey: "key.\(round * 100)")
+                    #expect(try next() == ["key": "key.\(round * 100)", "value": "\(-round)"])
+                }
+                try suite.transaction {
+                    // The same value isn't a change.
+                    try suite.set(7, forKey: "key.7")
+                    try suite.set("composed", forKey: "\u{E9}")
+                    try suite.set("decomposed", forKey: "e\u{301}")
+                    try suite.removeObject(forKey: "key.8")
+                }
+                #expect(try Set([next(), next(), next()].map { $0["value"] ?? "" }) == ["composed", "decomposed", ""])
             }
-            #expect(errors.fileHandleForReading.nextLine() == "Watching app.")
-            func next() throws -> [String: String] {
-                let line = try #require(output.fileHandleForReading.nextLine())
-                let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
-                return (object ?? [:]).filter { $0.key != "time" }.mapValues { "\($0)" }
-            }
-            for round in 1...50 {
-                try suite.set(-round, forKey: "key.\(round * 100)")
-                #expect(try next() == ["key": "key.\(round * 100)", "value": "\(-round)"])
-            }
-            try suite.transaction {
-                // The same value isn't a change.
-                try suite.set(7, forKey: "key.7")
-                try suite.set("composed", forKey: "\u{E9}")
-                try suite.set("decomposed", forKey: "e\u{301}")
-                try suite.removeObject(forKey: "key.8")
-            }
-            #expect(try Set([next(), next(), next()].map { $0["value"] ?? "" }) == ["composed", "decomposed", ""])
         }
     }
 
