@@ -706,7 +706,7 @@ extension ClusterTests {
                         do {
                             try store.setStoredValue(.boolean(true), forKey: "reported \(event.error.key ?? "")")
                             let suite = Defaults(suite: store)
-                            // What it has read is no longer so.
+                            // What it has read has changed since.
                             suite[Defaults.Key<Int>("count", default: 0)] += 1
                             suite[Defaults.Key<Int>("changed", default: 0)] += 1
                         } catch {
