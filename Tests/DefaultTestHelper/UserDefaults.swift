@@ -60,6 +60,17 @@ private func printOwnValues(ofSuite name: String) throws {
     print("exported:", line(copy.dictionaryRepresentation()))
     try suite.importJSON(Data(#"{"hidden": 4, "registered": 5}"#.utf8), conflicts: .keepExisting)
     print("imported:", line(suite.persistentDomain(forName: name)))
+    let old = MemoryDefaults()
+    try settings.save(to: old)
+    print("moved:", try SharedSettings.move(from: old, to: suite))
+    let count = DefaultsKey<Int>("count", default: 0)
+    for key in [SharedSettings.defaultIdentifier, "count"] { try suite.setStoredValue("unusable", forKey: key) }
+    let hiding: [String: Any] = [SharedSettings.defaultIdentifier: Data(), "count": 1]
+    suite.setVolatileDomain(hiding, forName: UserDefaults.argumentDomain)
+    try settings.save(to: suite)
+    Defaults(suite: suite)[count] += 1
+    let quarantined = try SharedSettings.quarantined(in: suite) + Defaults(suite: suite).quarantined(count)
+    print("quarantined:", quarantined.count)
 }
 #else
 func runWithUserDefaults() throws { refuseAction() }

@@ -67,8 +67,12 @@ struct KeyAccess {
         return store.storedValue(forKey: key).isSame(as: value) ? origin : nil
     }
 
-    /// Whether a source hides the stored value.
-    var isOverridden: Bool { store.sources?.hidesOwnValue(forKey: key) ?? false }
+    /// Whether a source, or a launch argument of a `UserDefaults`, hides the stored value.
+    var isOverridden: Bool {
+        if let sources = store.sources { return sources.hidesOwnValue(forKey: key) }
+        // Most stores are one of files, for which the cast takes longer.
+        return FileDefaults.of(store) == nil && (store as? any DomainStore)?.isHidden(key) ?? false
+    }
 
     /// Stores a value, whatever is stored; nil removes the stored one.
     ///
@@ -527,7 +531,6 @@ extension KeyAccess {
                     try store.setStoredValue(new, forKey: key)
                 }
             }
-            try storeIfSupplied(new, sameAs: stored)
             stored = new
             return (loss, replaced.unknown == nil)
         }
@@ -537,16 +540,6 @@ extension KeyAccess {
         if let loss {
             noteReadable(as: type)
             quarantine(of: type).report(because: loss)
-        }
-    }
-
-    /// Stores a value that is the same as what was found, if that is only registered: the store would leave it so.
-    func storeIfSupplied(_ value: PropertyListValue?, sameAs found: PropertyListValue?) throws {
-        // Most stores are one of files, for which the second question takes longer than the comparison.
-        if FileDefaults.of(store) == nil, found.isSame(as: value),
-            (store as? any DomainStore)?.isSupplied(key) ?? false
-        {
-            try store.setStoredValue(value, forKey: key)
         }
     }
 

@@ -429,7 +429,6 @@ extension SettingsAccess {
             // What was moved has been inspected where it was found.
             replaced.loss = replaced.loss ?? (stored == nil ? nil : placement.loss(context))
             current = .data(data)
-            try values.storeIfSupplied(current, sameAs: stored)
             mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
             guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }

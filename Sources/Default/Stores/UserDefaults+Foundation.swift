@@ -32,10 +32,37 @@ extension FoundationStore {
         object(forKey: FoundationKey.name(forKey: key)).flatMap { try? PropertyListValue(object: $0) }
     }
 
-    /// The value for a key; nil where a launch argument hides it, because Foundation names no suite to read it from.
+    /// The value that was stored for a key, also where a launch argument hides it.
+    ///
+    /// A suite whose name isn't known can't look below a launch argument, and takes a value for its own unless it is
+    /// that of a registered default: the standard one of a tool without a bundle and, on Apple platforms, one that this
+    /// library didn't open.
     public func ownValue(forKey key: String) -> PropertyListValue? {
-        let arguments = volatileDomain(forName: UserDefaults.argumentDomain)
-        return arguments[FoundationKey.name(forKey: key)] == nil ? storedValue(forKey: key) : nil
+        guard let visible = storedValue(forKey: key) else { return nil }
+        #if canImport(Darwin)
+        // In an app group, Foundation promises nothing of the domain below, so it is asked only where that matters.
+        let registered = registeredValue(forKey: key)
+        if !isHidden(key), registered == nil { return visible }
+        #else
+        let registered: PropertyListValue? = nil
+        #endif
+        if let domain = ownDomain {
+            let object = persistentDomain(forName: domain)?[FoundationKey.name(forKey: key)]
+            return object.flatMap { try? PropertyListValue(object: $0) }
+        }
+        return isHidden(key) || registered.isSame(as: visible) ? nil : visible
+    }
+
+    /// The value that was registered for a key, through any object for any suite.
+    ///
+    /// On Linux, where Foundation doesn't list these, it is known only while nothing is stored.
+    public func registeredValue(forKey key: String) -> PropertyListValue? {
+        #if canImport(Darwin)
+        let object = volatileDomain(forName: UserDefaults.registrationDomain)[FoundationKey.name(forKey: key)]
+        return object.flatMap { try? PropertyListValue(object: $0) }
+        #else
+        return isHidden(key) || ownValue(forKey: key) != nil ? nil : storedValue(forKey: key)
+        #endif
     }
 
     /// Stores a value under a key or removes the stored value, and synchronizes on Linux.
@@ -53,7 +80,7 @@ extension FoundationStore {
             try FoundationLimits.ofSystem?.check(value, forKey: key, in: self)
         }
         try ExclusiveAccess.ofProcess { () throws(DefaultsError) in
-            let previous = storedValue(forKey: key)
+            let previous = ownValue(forKey: key)
             replace(previous, with: value, forKey: key)
             #if !canImport(Darwin)
             if !synchronize() {
@@ -118,7 +145,7 @@ extension FoundationStore {
         guard let value else { return removeObject(forKey: name) }
         set(value.object, forKey: name)
         // Foundation ignores a value that compares equal to the stored one: 1 and 1.0, or "é" with different scalars.
-        if let previous, let stored = storedValue(forKey: key), stored.isSame(as: previous), !stored.isSame(as: value) {
+        if let previous, let stored = ownValue(forKey: key), stored.isSame(as: previous), !stored.isSame(as: value) {
             removeObject(forKey: name)
             set(value.object, forKey: name)
         }
@@ -152,10 +179,8 @@ extension FoundationKey {
 
 // The origins of values, by the domains of Foundation.
 extension FoundationStore {
-    func isSupplied(_ key: String) -> Bool {
-        let name = FoundationKey.name(forKey: key)
-        if let domain = ownDomain { return persistentDomain(forName: domain)?[name] == nil }
-        return volatileDomain(forName: UserDefaults.registrationDomain)[name] != nil
+    func isHidden(_ key: String) -> Bool {
+        volatileDomain(forName: UserDefaults.argumentDomain)[FoundationKey.name(forKey: key)] != nil
     }
 
     func domainValues() -> [StoreKey: PropertyListValue]? {
@@ -173,24 +198,13 @@ extension FoundationStore {
     }
 
     func domainOrigins(forKey key: String) -> [DefaultsOrigin] {
-        let suite = self
-        let name = FoundationKey.name(forKey: key)
-        guard let value = suite.object(forKey: name) else { return [] }
         var origins: [DefaultsOrigin] = []
-        func has(_ domain: String) -> Bool { suite.volatileDomain(forName: domain)[name] != nil }
-        if suite.objectIsForced(forKey: name) {
-            origins.append(DefaultsOrigin(.mandatory, name: "the managed preferences"))
-        }
-        if has(UserDefaults.argumentDomain) { origins.append(DefaultsOrigin(.argument, name: "the launch arguments")) }
-        let isRegistered = has(UserDefaults.registrationDomain)
-        let registered = suite.volatileDomain(forName: UserDefaults.registrationDomain)[name]
-        // Foundation names no domain for a suite's own values: what is neither forced, an argument nor the registered
-        // value is stored.
-        let isRegisteredValue = (value as? NSObject)?.isEqual(registered) ?? false
-        if origins.isEmpty, !isRegistered || !isRegisteredValue {
-            origins.append(DefaultsOrigin(.stored, name: suite.storeDescription))
-        }
-        if isRegistered { origins.append(DefaultsOrigin(.registered, name: "registered")) }
+        let isForced = objectIsForced(forKey: FoundationKey.name(forKey: key))
+        if isForced { origins.append(DefaultsOrigin(.mandatory, name: "the managed preferences")) }
+        if isHidden(key) { origins.append(DefaultsOrigin(.argument, name: "the launch arguments")) }
+        // Foundation doesn't tell the suite's own value from a forced one.
+        if !isForced, ownValue(forKey: key) != nil { origins.append(DefaultsOrigin(.stored, name: storeDescription)) }
+        if registeredValue(forKey: key) != nil { origins.append(DefaultsOrigin(.registered, name: "registered")) }
         return origins
     }
 }

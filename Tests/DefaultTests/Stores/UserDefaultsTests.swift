@@ -52,7 +52,7 @@ struct UserDefaultsTests {
     }
 
     // In a process of its own, since each suite of a process has what one registers.
-    @Test("stores and exports its own values: also those that are the same as registered ones, or hidden by arguments")
+    @Test("stores, keeps and exports its own values: also those that equal registered ones, or are hidden by arguments")
     func ownAndRegisteredValues() throws {
         try withTemporarySuite { name in
             let outcome = try TestHelper.run(["store-registered", name])
@@ -62,6 +62,8 @@ struct UserDefaultsTests {
                     saved: true
                     exported: hidden 2, key 1, optional 1
                     imported: hidden 2, key 1, optional 1, registered 5
+                    moved: true
+                    quarantined: 2
 
                     """,
                 "\(outcome.errors)"
@@ -69,7 +71,7 @@ struct UserDefaultsTests {
         }
     }
 
-    @Test("holds no value of its own where an argument of the program hides it")
+    @Test("holds no value of its own where only an argument of the program has one")
     func ownValues() throws {
         try withTemporarySuite { name in
             let suite = try #require(UserDefaults(suiteName: name))

@@ -30,8 +30,8 @@ extension UserDefaultsVocabulary {
 protocol DomainStore: DefaultsStore {
     /// All domains that have a value for a key, the one whose value counts first.
     func domainOrigins(forKey key: String) -> [DefaultsOrigin]
-    /// Whether the value for a key is another domain's, such as a registered one, and the store has none itself.
-    func isSupplied(_ key: String) -> Bool
+    /// Whether a launch argument hides what is stored under a key.
+    func isHidden(_ key: String) -> Bool
     /// The values that the store itself has, also where another domain hides them; nil if it can't tell them from those
     /// of its other domains.
     func domainValues() -> [StoreKey: PropertyListValue]?
