@@ -419,6 +419,24 @@ final class PropertyLayers: @unchecked Sendable {
         wholeAbove.first ?? own ?? wholeBelow.first ?? defaultValue as? any Decodable
     }
 
+    /// What to store for a new value of a type that counts as a whole.
+    ///
+    /// If it is what all layers give together already, what is stored stays, and what a source says stays the source's.
+    ///
+    /// - Parameters:
+    ///   - data: The new value's bytes.
+    ///   - own: What is stored; nil for nothing.
+    /// - Returns: The bytes; nil for nothing.
+    func wholeBytes(for data: Data, own: (any Decodable)?) -> Data? {
+        func bytes(of value: (any Decodable)?) -> Data? {
+            (value as? any Encodable).flatMap { try? coder.encodeTopLevel($0) }
+        }
+        guard let present = bytes(of: wholeValue(own: own)).flatMap({ StoredTree.parse($0)?.tree }),
+            let new = StoredTree.parse(data)?.tree, new.isWritten(as: present)
+        else { return data }
+        return bytes(of: own)
+    }
+
     private func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin) {
         DefaultsDiagnostics.report(parts, of: origin, context)
     }

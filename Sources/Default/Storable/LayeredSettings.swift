@@ -222,8 +222,11 @@ struct LayeredSettings {
     ///   - stored: What they replace; nil for nothing.
     /// - Returns: What to store.
     func storing(_ data: Data, replacing stored: PropertyListValue?) -> Storing {
+        // What can't be read counts as nothing; it is quarantined.
+        func findOwn() -> StoredSettings? { (try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil }
         guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
-            return Storing(data: data, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
+            let bytes = layers.isOneValue ? layers.wholeBytes(for: data, own: findOwn()?.value) : data
+            return Storing(data: bytes, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
         let last = lastWrite(ifStored: stored)
         let own: PropertyLayers.Fields?
@@ -234,8 +237,7 @@ struct LayeredSettings {
             (own, effective, registered) = (last.own, last.effective, nil)
         } else {
             registered = registeredFields()
-            // What can't be read counts as nothing; it is quarantined.
-            own = ownFields((try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil)
+            own = ownFields(findOwn())
             effective = layers.effective(own: own, registered: registered).flatMap { layers.encode($0) }
         }
         let changes = layers.changes(to: new, own: own, effective: effective, registered: registered)

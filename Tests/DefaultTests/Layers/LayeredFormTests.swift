@@ -130,6 +130,21 @@ struct LayeredFormTests {
         }
     }
 
+    @Test("of variables are what the property wants in any source", arguments: LayeredStoreKind.allCases)
+    func placesOfVariables(kind: LayeredStoreKind) throws {
+        let source = environment([
+            "APP_LISTED_FORMS_SIZE": "3", "APP_LISTED_FORMS_IS_ON": "no", "APP_GRADE": "2",
+            "APP_STRICT": "{name = x; count = 3;}",
+        ])
+        func check(_ store: some DefaultsStore) {
+            #expect(ListedForms.read(from: store) == ListedForms(size: 3, isOn: false))
+            #expect(Grade.read(from: store) == .high)
+            #expect(Strict.read(from: store) == Strict(name: "x", count: 3))
+        }
+        try kind.withStore(mandatory: [source]) { check($0) }
+        try kind.withStore(fallbacks: [source]) { check($0) }
+    }
+
     @Test("of variables are tried as numbers for a type without a default value", arguments: LayeredStoreKind.allCases)
     func withoutDefault(kind: LayeredStoreKind) throws {
         try kind.withStore(overrides: [environment(["APP_STRICT": "{name = x; count = 3;}"])]) { store in

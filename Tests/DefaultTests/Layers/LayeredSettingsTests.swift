@@ -15,6 +15,7 @@ private enum Level: String, DefaultStorable {
     case low, high
     static let defaultValue: Level? = .low
     static let defaultIdentifier = "Level"
+    static let previousIdentifiers = ["Loudness"]
 }
 
 /// A release with another name and renamed properties.
@@ -445,6 +446,29 @@ struct LayeredSettingsTests {
         try kind.withStore(mandatory: [source("high", of: "Level")]) { store in
             expectError(.mandatory) { try Level.low.save(to: store) }
             #expect(Level.read(from: store) == .high)
+        }
+    }
+
+    @Test("that count as a whole stay the user's own under an override", arguments: LayeredStoreKind.allCases)
+    func hiddenWholeValues(kind: LayeredStoreKind) throws {
+        let own = PropertyListValue.data(try DefaultsCoder.json.encode(Level.low))
+        let lever = ChangingSource(["Level": "high"])
+        try kind.withStore(overrides: [lever]) { store in
+            try store.setStoredValue(own, forKey: "Loudness")
+            #expect(try Level.migrate(in: store))
+            #expect(store.ownValue(forKey: "Level") == own)
+            try Level.update(in: store) { _ in }
+            #expect(store.ownValue(forKey: "Level") == own)
+            lever.change(to: [:])
+            #expect(Level.read(from: store) == .low)
+        }
+        try kind.withStore(fallbacks: [lever]) { store in
+            lever.change(to: ["Level": "high"])
+            try Level.update(in: store) { _ in }
+            #expect(store.ownValue(forKey: "Level") == nil && Level.read(from: store) == .high)
+            try store.setStoredValue("unreadable", forKey: "Level")
+            try Level.high.save(to: store)
+            #expect(try Level.quarantined(in: store).map(\.value) == ["unreadable"])
         }
     }
 

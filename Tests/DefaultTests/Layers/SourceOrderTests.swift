@@ -156,6 +156,9 @@ struct SourceOrderTests {
         let all = store.dictionaryRepresentation()
         #expect(all.count == 4 && all["over"] as? Int == 1 && all["own"] as? Int == 1)
         #expect(all["volume"] as? Double == 0.5 && all["station"] as? String == "mine")
+        let variables = EnvironmentSource(prefix: "APP_", in: ["APP_VOLUME": "0.7"])
+        let listening = MemoryDefaults(fallbacks: [variables, vendor])
+        #expect(listening.dictionaryRepresentation()["volume"] as? String == listening.string(forKey: "volume"))
     }
 
     @Test(

@@ -180,13 +180,13 @@ extension DefaultsSources {
     }
 
     /// Replaces values by those of the sources below what is stored.
-    func addFallbacks(to values: inout [StoreKey: PropertyListValue]) {
-        for layer in snapshot.below.reversed() { values.replaceValues(with: layer.values) }
-    }
+    func addFallbacks(to values: inout [StoreKey: PropertyListValue]) { Self.add(snapshot.below, to: &values) }
 
     /// Replaces values by those of the sources above what is stored.
-    func addOverrides(to values: inout [StoreKey: PropertyListValue]) {
-        for layer in snapshot.above.reversed() {
+    func addOverrides(to values: inout [StoreKey: PropertyListValue]) { Self.add(snapshot.above, to: &values) }
+
+    private static func add(_ layers: [SourceSnapshot.Layer], to values: inout [StoreKey: PropertyListValue]) {
+        for layer in layers.reversed() {
             values.replaceValues(with: layer.values)
             // A variable has no key of its own: it counts for those that have a value.
             guard let variables = layer.variables else { continue }

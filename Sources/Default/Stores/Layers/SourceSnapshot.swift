@@ -14,7 +14,7 @@ final class SourceSnapshot: Sendable {
         func value(for key: StoreKey) -> PropertyListValue? { values[key] ?? variables?.value(forKey: key.string) }
 
         /// Whether texts of this source may stand for other values.
-        var isText: Bool { [.argument, .override].contains(origin.kind) }
+        var isText: Bool { variables != nil || [.argument, .override].contains(origin.kind) }
     }
 
     /// The layers above what is stored, the highest first.
