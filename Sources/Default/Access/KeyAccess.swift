@@ -28,6 +28,18 @@ struct KeyAccess {
         try DefaultsError.wrapping(context(type)) { try store.withExclusiveAccess(body) }
     }
 
+    /// Reads again, while nobody writes, what belongs together; without a lock if the store can only be read.
+    func readUndisturbed<Result>(
+        type: Any.Type?,
+        _ body: () throws(DefaultsError) -> Result
+    ) throws(DefaultsError) -> Result {
+        do {
+            return try withExclusiveAccess(type: type, body)
+        } catch  where error.code == .storeReadOnly {
+            return try body()
+        }
+    }
+
     /// Checks that a value was not found because there is none, and not because of an error.
     ///
     /// - Throws: `invalidKey`, or the reason why the store can't be read.

@@ -400,8 +400,10 @@ extension DefaultStorable {
                 if key == nil {
                     IdentifierRegistry.note(Self.self, in: store)
                 }
+                // If the bytes have been replaced by now, so may the mark.
                 guard Renaming(Self.self, in: data, coder: defaultCoder) == nil,
-                    !PartialMark.isPartial(data, beside: identifier, in: store)
+                    !PartialMark.isPartial(data, beside: identifier, in: store),
+                    store.storedValue(forKey: identifier).isSame(as: .data(data))
                 else { throw FastPathUnavailable() }
                 let value = try defaultCoder.decodeTopLevel(Self.self, from: data)
                 DefaultsDiagnostics.noteReadable(identifier, ErrorContext(identifier, Self.self, in: store))

@@ -187,9 +187,17 @@ struct LayeredSettings {
             let access = type.access(key, in: store)
             return StoredSettings(access: access, value: value, form: form, data: last.data, version: nil)
         }
-        let own = try StoredSettings.findOwn(type, in: store, forKey: key)
-        guard let value = value(over: own, default: initial) else { return own }
-        return StoredSettings(value, over: own, type.access(key, in: store))
+        func find() throws(DefaultsError) -> StoredSettings? {
+            let own = try StoredSettings.findOwn(type, in: store, forKey: key)
+            guard let value = value(over: own, default: initial) else { return own }
+            return StoredSettings(value, over: own, type.access(key, in: store))
+        }
+        let found = try find()
+        guard let found, !found.data.isEmpty else { return found }
+        let values = found.access.values
+        if found.isOf(store.ownValue(forKey: values.key)) { return found }
+        // The bytes were replaced in the meantime, so the mark that was looked at may belong to others.
+        return try values.readUndisturbed(type: type, find)
     }
 
     /// The value while nothing stored can be used; nil when the sources don't say enough.
@@ -322,10 +330,11 @@ extension LayeredSettings {
     }
 
     /// Remembers a value that was read, and lets reads share it if it was read twice and nobody can tell.
-    func remember(_ value: any DefaultStorable) {
-        guard mayBeRemembered else { return }
+    func remember(_ read: StoredSettings) {
+        let own = memory.ownValue(in: store)
+        // Other bytes may have taken the place of those that were read.
+        guard mayBeRemembered, read.isOf(own) else { return }
         func remember<Settings: DefaultStorable>(_ value: Settings) {
-            let own = memory.ownValue(in: store)
             let last = memory.lastRead.withLock { $0 }.map { unsafeDowncast($0, to: LastRead<Settings>.self) }
             // The mark of the bytes isn't compared at each read.
             let isShared = last.map { last in
@@ -336,7 +345,7 @@ extension LayeredSettings {
             // The value before is released without the lock.
             _ = memory.lastRead.exchange(new)
         }
-        remember(value)
+        remember(read.value)
     }
 
     /// Remembers a write once it is stored.

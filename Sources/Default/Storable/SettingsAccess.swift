@@ -187,8 +187,17 @@ extension SettingsAccess {
 
     /// The value that is stored under the key, whatever sources say; nil when there is none.
     fileprivate func readOwn() throws(DefaultsError) -> StoredSettings? {
+        try read { () throws(DefaultsError) in try ownBytes() }
+    }
+
+    /// The value that is stored under the key; nil when there is none.
+    fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
+        try read { () throws(DefaultsError) in try values.storedBytes(type: type) }
+    }
+
+    private func ownBytes() throws(DefaultsError) -> Data? {
         switch store.ownValue(forKey: key) {
-        case .data(let data): return try read(data)
+        case .data(let data): return data
         case let value?: throw DefaultsError.typeMismatch(found: value, context).about(value)
         case nil:
             try values.checkAbsence(type: type)
@@ -196,14 +205,14 @@ extension SettingsAccess {
         }
     }
 
-    /// The value that is stored under the key; nil when there is none.
-    fileprivate func readStored() throws(DefaultsError) -> StoredSettings? {
-        guard let data = try values.storedBytes(type: type) else { return nil }
+    private func read(_ bytes: () throws(DefaultsError) -> Data?) throws(DefaultsError) -> StoredSettings? {
+        guard let data = try bytes() else { return nil }
         let stored = Result { () throws(DefaultsError) in try read(data) }
-        guard type.schemaVersion > 0, store.storedValue(forKey: key) != .data(data) else { return try stored.get() }
+        guard type.schemaVersion > 0, (try? bytes()) != data else { return try stored.get() }
         // The value was written in the meantime, so the recorded version may belong to other bytes.
-        return try values.withExclusiveAccess(type: type) {
-            try values.storedBytes(type: type).map { try read($0) }
+        return try values.readUndisturbed(type: type) { () throws(DefaultsError) in
+            guard let data = try bytes() else { return nil }
+            return try read(data)
         }
     }
 }
@@ -221,6 +230,15 @@ struct StoredSettings {
 
     /// The reason why replacing the stored value would lose data; nil when all of it can be used.
     var loss: DefaultsError? { form.report.unusable.isEmpty ? nil : .filledIn(form.report, access.context) }
+
+    /// Whether the value was made of what is stored now; nil for nothing.
+    func isOf(_ own: PropertyListValue?) -> Bool {
+        switch own {
+        case .data(let stored): !stored.isEmpty && data == stored
+        case nil: data.isEmpty
+        default: false
+        }
+    }
 
     /// Reports filled-in values to ``DefaultsDiagnostics``, once for each reason.
     func reportFillingIn() { DefaultsDiagnostics.report(form.report, access.context) }
@@ -304,7 +322,7 @@ struct StoredSettings {
             let stored = try load(by: layers)
             // Not one that depends on another key, or on what an initializer says the next time.
             if let stored, stored.unreadableInFront == nil, stored.form.cause == .bytes {
-                layers.remember(stored.value)
+                layers.remember(stored)
             }
             return stored
         }

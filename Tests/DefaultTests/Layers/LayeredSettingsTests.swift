@@ -653,7 +653,10 @@ private enum Mode: Codable, DefaultStorable, Equatable {
 
 @Suite("Layers that were attacked")
 struct LayerAttackTests {
-    private let vendor = ValuesSource.values(["Player": ["size": 3], "Mode": ["high": ["_0": 7]]], name: "vendor")
+    private let vendor = ValuesSource.values(
+        ["Player": ["size": 3], "Mode": ["high": ["_0": 7]], "Optionals": ["size": 7]],
+        name: "vendor"
+    )
 
     @Test("keep the cases of an enum apart", arguments: LayeredStoreKind.allCases)
     func enums(kind: LayeredStoreKind) throws {
@@ -681,6 +684,35 @@ struct LayerAttackTests {
             #expect(Deck.read(from: store) == deck)
             #expect(Second.read(from: store) == Second(width: 1, theme: "blue"))
         }
+    }
+
+    @Test("are read as they were stored, whenever another writes", arguments: 1...8, [true, false])
+    func interruptedReads(lookUp: Int, isReadOnly: Bool) throws {
+        let store = InterruptedStore(layers: DefaultsSources(fallbacks: [vendor]), isReadOnly: isReadOnly)
+        let (part, whole) = (Optionals(size: 7, theme: "dark"), Optionals(size: 2, theme: "red"))
+        let rows = try (part: store.rows(of: part, beside: vendor), whole: store.rows(of: whole))
+        for _ in 0..<2 {
+            try store.store(rows.part)
+            store.store(rows.whole, afterLookUp: lookUp)
+            let read = Optionals.read(from: store)
+            #expect(read == part || read == whole)
+        }
+        try store.store(rows.whole)
+        for _ in 0..<3 { #expect(Optionals.read(from: store) == whole) }
+    }
+
+    @Test("are read without sources as they are stored, whatever was there in between", arguments: 1...8)
+    func interruptedReadsOfParts(lookUp: Int) throws {
+        let store = InterruptedStore(layers: nil)
+        let part = try store.rows(of: Optionals(size: 7, theme: "dark"), beside: vendor)
+        let whole = try store.rows(of: Optionals(station: nil, theme: "red"))
+        for _ in 0..<2 {
+            try store.store(part)
+            store.store(whole, afterLookUp: lookUp)
+            _ = Optionals.read(from: store)
+        }
+        try store.store(part)
+        for _ in 0..<3 { #expect(Optionals.read(from: store) == Optionals(theme: "dark")) }
     }
 
     @Test("leave a program's own value under the mark's key alone", arguments: LayeredStoreKind.allCases)
@@ -757,6 +789,55 @@ struct LayerAttackTests {
         let store = MemoryDefaults(mandatory: [.values(["Player": ["size": 3]], name: "policy")])
         #expect(try Deck.move(from: old, to: store))
         #expect(Deck.read(from: store) == Deck(theme: "old", size: 3))
+    }
+}
+
+/// A store that another process writes to between two look-ups.
+private struct InterruptedStore: FaultyLayeredStore {
+    let base = MemoryDefaults()
+    let layers: DefaultsSources?
+    let isReadOnly: Bool
+    /// What is stored, and after how many look-ups.
+    private let next = Locked<(rows: Rows, lookUps: Int)?>(nil)
+
+    /// The values of a settings type and of its mark.
+    typealias Rows = [String: PropertyListValue?]
+
+    init(layers: DefaultsSources?, isReadOnly: Bool = false) { (self.layers, self.isReadOnly) = (layers, isReadOnly) }
+
+    /// What a process stores, with a source or without.
+    func rows(of settings: Optionals, beside source: ValuesSource? = nil) throws -> Rows {
+        let store = MemoryDefaults(fallbacks: source.map { [$0] } ?? [])
+        try settings.save(to: store)
+        let keys = ["Optionals", "Optionals.partial"]
+        return Rows(uniqueKeysWithValues: keys.map { ($0, store.ownValue(forKey: $0)) })
+    }
+
+    func store(_ rows: Rows, afterLookUp lookUps: Int) { next.withLock { $0 = (rows, lookUps) } }
+
+    /// Stores values now, and nothing else afterwards.
+    func store(_ rows: Rows) throws {
+        next.withLock { $0 = nil }
+        for (key, value) in rows { try base.setStoredValue(value, forKey: key) }
+    }
+
+    func ownValue(forKey key: String) -> PropertyListValue? {
+        let value = base.storedValue(forKey: key)
+        let due = next.withLock { next in
+            next?.lookUps -= 1
+            return next?.lookUps == 0 ? next?.rows : nil
+        }
+        #expect(throws: Never.self) { try due.map { try store($0) } }
+        return value
+    }
+
+    func storedValue(forKey key: String) -> PropertyListValue? {
+        layers?.value(forKey: key, own: { ownValue(forKey: key) }) ?? ownValue(forKey: key)
+    }
+
+    func beginExclusiveAccess() throws {
+        if isReadOnly { throw DefaultsError(.storeReadOnly, ErrorContext(in: self), "It is read-only.") }
+        base.beginExclusiveAccess()
     }
 }
 
