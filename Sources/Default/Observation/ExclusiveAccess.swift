@@ -11,6 +11,8 @@ final class ExclusiveAccess: @unchecked Sendable {
     private let owner = Atomic<UInt>(0)
     private var depth = 0
     private var changes = PendingChanges()
+    /// The changes of sources, which no rollback takes back.
+    private var sourceChanges = PendingChanges()
 
     /// The lock of storages that can't own one: programs create a new `UserDefaults` object at each use of a suite, and
     /// a third-party store may be a struct.
@@ -35,7 +37,9 @@ final class ExclusiveAccess: @unchecked Sendable {
         var changes = PendingChanges()
         if depth == 0 {
             // Taken out before the lock is released: the next thread begins without changes.
-            swap(&changes, &self.changes)
+            swap(&changes, &sourceChanges)
+            changes.add(self.changes)
+            self.changes = PendingChanges()
             owner.store(0)
         }
         lock.unlock()
@@ -44,11 +48,18 @@ final class ExclusiveAccess: @unchecked Sendable {
     }
 
     /// Notifies a hub's observers of a change: immediately, or at the end of the calling thread's access if it has any.
-    func notify(_ hub: ChangeHub, _ keys: Set<String>) {
-        if owner.load() == Threads.current {
-            changes.add(keys, for: hub)
-        } else {
+    ///
+    /// - Parameters:
+    ///   - hub: The hub.
+    ///   - keys: The keys that changed.
+    ///   - isOfSource: Whether a source has changed, and not what is stored; false by default.
+    func notify(_ hub: ChangeHub, _ keys: Set<String>, isOfSource: Bool = false) {
+        if owner.load() != Threads.current {
             hub.notify(keys)
+        } else if isOfSource {
+            sourceChanges.add(keys, for: hub)
+        } else {
+            changes.add(keys, for: hub)
         }
     }
 
@@ -88,6 +99,10 @@ private struct PendingChanges {
         } else {
             changes.append(Change(hub: hub, keys: keys))
         }
+    }
+
+    mutating func add(_ others: PendingChanges) {
+        for change in others.changes { add(change.keys, for: change.hub) }
     }
 
     func notify() {

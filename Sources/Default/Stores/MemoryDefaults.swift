@@ -45,7 +45,7 @@ public final class MemoryDefaults: Sendable {
             overrides: overrides,
             fallbacks: fallbacks
         )
-        sources?.connect { [exclusiveAccess, changes] keys in exclusiveAccess.notify(changes, keys) }
+        sources?.connect { [exclusiveAccess, changes] keys in exclusiveAccess.notify(changes, keys, isOfSource: true) }
         // Not an address: a new store could reuse an old one's, and events would not distinguish them.
         storeDescription = "MemoryDefaults #\(Self.count.wrappingAdd(1) + 1)"
     }

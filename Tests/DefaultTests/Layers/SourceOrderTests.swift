@@ -262,6 +262,14 @@ struct SourceOrderTests {
         }
     }
 
+    @Test("say nothing of keys that no store can have", arguments: LayeredStoreKind.allCases)
+    func unusableKeys(kind: LayeredStoreKind) throws {
+        try kind.withStore(fallbacks: [.values(["": 1, "Level\0": 2, "volume": 0.5], name: "vendor")]) { store in
+            for key in keysThatNoStoreTakes + ["Level\0"] { #expect(store.storedValue(forKey: key) == nil) }
+            #expect(store.double(forKey: "volume") == 0.5)
+        }
+    }
+
     @Test("are observed: a source's change is a change of its keys", arguments: LayeredStoreKind.allCases)
     func observation(kind: LayeredStoreKind) throws {
         let vendor = ChangingSource(["volume": 0.5, "same": 1])
@@ -278,9 +286,18 @@ struct SourceOrderTests {
                 #expect(seen.withLock({ $0 }).count == 1)
             }
             #expect(seen.withLock({ $0 }) == [["volume", "new"], ["volume"]])
+            // No rollback takes it back.
+            struct Stop: Error {}
+            #expect(throws: Stop.self) {
+                try store.transaction {
+                    vendor.change(to: ["volume": 0.7, "same": 1, "new": 3])
+                    throw Stop()
+                }
+            }
+            #expect(seen.withLock({ $0 }) == [["volume", "new"], ["volume"], ["new"]])
             observation.cancel()
             vendor.change(to: ["volume": 0.8])
-            #expect(seen.withLock({ $0 }).count == 2)
+            #expect(seen.withLock({ $0 }).count == 3)
             second.cancel()
         }
     }

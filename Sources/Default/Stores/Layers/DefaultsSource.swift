@@ -41,7 +41,7 @@ public protocol DefaultsSource: Sendable {
     /// Called when a store is first used with the source, and again after each change; a store keeps the result. It
     /// must not use that store.
     ///
-    /// - Returns: The values.
+    /// - Returns: The values; one under a key that no store can have, such as an empty one, is left out.
     /// - Throws: Any error if the values can't be read now. What was read last is kept then, and the error reported.
     ///   A mandatory source that throws has no values, and makes the whole store mandatory: each write throws.
     func values() throws -> [String: PropertyListValue]

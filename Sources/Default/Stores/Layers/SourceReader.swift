@@ -198,7 +198,10 @@ final class SourceReader: @unchecked Sendable {
 
     private static func keyed(_ values: [String: PropertyListValue]) -> [StoreKey: PropertyListValue] {
         var keyed: [StoreKey: PropertyListValue] = [:]
-        for (key, value) in values { keyed[StoreKey(unchecked: key)] = value }
+        for (key, value) in values {
+            // What no store can have under a key is nobody's.
+            if let key = try? StoreKey(key) { keyed[key] = value }
+        }
         return keyed
     }
 
