@@ -53,7 +53,8 @@ extension KeyPatterns {
         guard !patterns.isEmpty else { return (value, false) }
         // What is too large to be searched for what is hidden in it, is hidden.
         guard !matches(key), value.byteCount <= ShownValue.decodingLimit else { return (nil, true) }
-        return redacted(value, .replaced).map { ($0, true) } ?? (value, false)
+        let visible = visiblePart(of: value, .replaced)
+        return if case .all = visible { (value, false) } else { (visible.value(of: value), true) }
     }
 }
 

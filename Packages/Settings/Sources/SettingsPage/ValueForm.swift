@@ -45,14 +45,15 @@ struct ShownValue {
 
     private init(_ data: Data, decodingLimit: Int) {
         if data.count <= decodingLimit {
-            // Most bytes are not JSON, which their first one shows.
-            if data.looksLikeJSON, let json = JSONText(parsing: data) {
+            switch DataContents(data) {
+            case .json(let json):
                 self.init(form: .json, node: .json(json), size: data.count)
                 return
-            }
-            if data.looksLikePropertyList, let value = PropertyListValue(serialized: data) {
+            case .propertyList(let value):
                 self.init(form: .propertyList, node: .value(value), size: data.count)
                 return
+            case .unreadable, .bytes:
+                break
             }
         }
         let form: ValueForm = data.imageType == nil ? .data : .image
@@ -106,15 +107,6 @@ extension JSONText {
 }
 
 extension Data {
-    fileprivate var looksLikeJSON: Bool {
-        guard let first = prefix(64).first(where: { !" \t\r\n".utf8.contains($0) }) else { return false }
-        return "{[\"-0123456789tfn".utf8.contains(first)
-    }
-
-    fileprivate var looksLikePropertyList: Bool {
-        starts(with: "bplist".utf8) || starts(with: "<?xml".utf8) || starts(with: "<plist".utf8)
-    }
-
     /// The media type of a picture; none that may hold a script, as SVG may.
     var imageType: String? {
         switch true {

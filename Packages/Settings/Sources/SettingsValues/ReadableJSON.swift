@@ -22,7 +22,7 @@ extension JSONText {
 extension KeyPatterns {
     /// A value for other programs, without what is hidden.
     package func readableJSON(_ value: PropertyListValue, forKey key: String) -> JSONText {
-        matches(key) ? .string(Self.placeholder) : JSONText(readable: redacted(value, .replaced) ?? value)
+        matches(key) ? .string(Self.placeholder) : JSONText(readable: redacted(value) ?? value)
     }
 }
 

@@ -15,6 +15,8 @@ package struct StyledText {
     /// Which keys are kept from being seen.
     package var hidden = KeyPatterns()
     package private(set) var string = ""
+    /// How many values inside `Data` are around what is appended.
+    private var level = 0
 
     package init(usesColor: Bool, hidden: KeyPatterns = KeyPatterns()) {
         self.usesColor = usesColor
@@ -39,7 +41,7 @@ package struct StyledText {
         switch json {
         case .null, .boolean: append(json.compact, .word)
         case .number(let number): append(number, .number)
-        case .string(let string): append(JSONText.quoted(hidden.redacted(string, .replaced) ?? string), .string)
+        case .string(let string): append(JSONText.quoted(hidden.redacted(string) ?? string), .string)
         case .array(let elements):
             appendList("[", elements, "]", indentation: indentation) { text, element in
                 text.append(element, indentation: indentation + 1)
@@ -56,20 +58,22 @@ package struct StyledText {
     /// Appends a value; one inside `Data`, as settings types are stored, as the value that it is.
     package mutating func append(_ value: PropertyListValue, indentation: Int = 0) {
         switch value {
-        case .string(let string): append(JSONText.quoted(hidden.redacted(string, .replaced) ?? string), .string)
+        case .string(let string): append(JSONText.quoted(hidden.redacted(string) ?? string), .string)
         case .boolean(let boolean): append(boolean ? "true" : "false", .word)
         case .integer(let integer): append("\(integer)", .number)
         case .unsigned(let unsigned): append("\(unsigned)", .number)
         case .real(let real): append("\(real)", .number)
         case .date(let date): append(date.exactText, .number)
         case .data(let data):
-            if let json = JSONText(parsing: data) {
-                append(json, indentation: indentation)
-            } else if data.starts(with: Data("bplist00".utf8)), let value = PropertyListValue(serialized: data) {
-                append(value, indentation: indentation)
-            } else {
+            level += 1
+            switch DataContents(data, level: level - 1) {
+            case .json(let json): append(json, indentation: indentation)
+            case .propertyList(let value): append(value, indentation: indentation)
+            case .unreadable where !hidden.patterns.isEmpty: append(KeyPatterns.placeholder, .faint)
+            case .unreadable, .bytes:
                 append("<\(data.map { UInt32($0).hexadecimal(digits: 2) }.joined())>", .faint)
             }
+            level -= 1
         case .array(let elements):
             appendList("[", elements, "]", indentation: indentation) { text, element in
                 text.append(element, indentation: indentation + 1)

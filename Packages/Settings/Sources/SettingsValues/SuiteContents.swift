@@ -63,13 +63,15 @@ package struct SuiteContents {
     package func omitting(_ hidden: KeyPatterns) -> (contents: SuiteContents, count: Int) {
         var count = 0
         let remaining = entries.compactMap { entry -> Entry? in
-            if hidden.matches(entry.key) {
+            switch hidden.visiblePart(of: entry.value, forKey: entry.key, .omitted) {
+            case .all: return entry
+            case .rest(let value):
+                count += 1
+                return Entry(key: entry.key, value: value)
+            case .nothing:
                 count += 1
                 return nil
             }
-            guard let redaction = hidden.redacted(entry.value, .omitted) else { return entry }
-            count += 1
-            return Entry(key: entry.key, value: redaction)
         }
         return (SuiteContents(entries: remaining), count)
     }

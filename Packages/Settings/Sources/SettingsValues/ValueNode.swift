@@ -41,8 +41,11 @@ package enum ValueNode {
         case .value(.array(let elements)):
             return Int(name).flatMap { elements.indices.contains($0) ? .value(elements[$0]) : nil }
         case .value(.data(let data)):
-            if let json = JSONText(parsing: data) { return ValueNode.json(json).child(name) }
-            return PropertyListValue(serialized: data).flatMap { ValueNode.value($0).child(name) }
+            switch DataContents(data) {
+            case .json(let json): return ValueNode.json(json).child(name)
+            case .propertyList(let value): return ValueNode.value(value).child(name)
+            case .unreadable, .bytes: return nil
+            }
         case .json(.object(let members)):
             return members.first { $0.name == name }.map { .json($0.value) }
         case .json(.array(let elements)):
@@ -95,12 +98,17 @@ extension ValueNode {
         }
     }
 
-    /// The same without what is hidden in it; nil if that is nothing.
-    package func redacted(_ hidden: KeyPatterns) -> ValueNode? {
+    /// What is not hidden of it.
+    package func visiblePart(_ hidden: KeyPatterns) -> VisiblePart<ValueNode> {
         switch self {
-        case .value(let value): hidden.redacted(value, .replaced).map { .value($0) }
-        case .json(let json): hidden.redacted(json, .replaced).map { .json($0) }
+        case .value(let value): hidden.visiblePart(of: value, .replaced).map { .value($0) }
+        case .json(let json): hidden.visiblePart(of: json, .replaced).map { .json($0) }
         }
+    }
+
+    /// The same without what is hidden in it, or a string in its place; nil if nothing is hidden.
+    package func redacted(_ hidden: KeyPatterns) -> ValueNode? {
+        visiblePart(hidden).replacement(for: .json(.string(KeyPatterns.placeholder)))
     }
 }
 

@@ -44,8 +44,8 @@ struct Find: ParsableCommand {
 
     private func matches(_ entry: SuiteContents.Entry) -> Bool {
         if contains(entry.key) { return true }
-        guard !display.patterns.matches(entry.key) else { return false }
-        return matches(JSONText(readable: display.patterns.redacted(entry.value, .omitted) ?? entry.value))
+        let visible = display.patterns.visiblePart(of: entry.value, forKey: entry.key, .omitted)
+        return visible.value(of: entry.value).map { matches(JSONText(readable: $0)) } == true
     }
 
     private func matches(_ json: JSONText) -> Bool {

@@ -27,7 +27,7 @@ struct Edit: ParsableCommand {
         guard let old = store.ownValue(forKey: key) else {
             throw ToolError.noValue(forKey: key, in: suite)
         }
-        guard !hiding.patterns.matches(key), hiding.patterns.redacted(old, .replaced) == nil else {
+        guard case .all = hiding.patterns.visiblePart(of: old, forKey: key, .replaced) else {
             throw ToolError.hidden(key)
         }
         try checkTerminal()

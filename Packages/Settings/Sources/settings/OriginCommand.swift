@@ -29,7 +29,7 @@ struct Origin: ParsableCommand {
     var display: DisplayOptions
 
     func run() throws {
-        let all = try LayeredValue.all(in: suite.layered())
+        let all = try LayeredValue.all(in: suite.layered(), hiding: display.patterns)
         let found = key.map { key in all.filter { $0.isAt(key) } } ?? all
         if let key, found.isEmpty { throw ToolError.noValue(forKey: key, in: suite) }
         try LayeredValue.show(found, asJSON: json, with: display)
@@ -51,13 +51,15 @@ struct LayeredValue {
     func isAt(_ path: String) -> Bool { key == path || name == path }
 
     /// All values of a suite, by their names.
-    static func all(in store: any UserDefaultsVocabulary) throws -> [LayeredValue] {
+    ///
+    /// The properties of settings are without what is hidden, which would not be found in their JSON.
+    static func all(in store: any UserDefaultsVocabulary, hiding hidden: KeyPatterns) throws -> [LayeredValue] {
         var values = OriginValues(of: store)
         let keys = Set(store.dictionaryRepresentation().keys).union(store.storedKeys())
         return try keys.sorted().flatMap { key in
             let origins = store.origins(forKey: key)
             let found = try origins.map { try values.value($0, forKey: key) }
-            let properties = found.map { $0.flatMap(Self.properties) }
+            let properties = found.map { $0.flatMap { Self.properties(of: hidden.redacted($0) ?? $0) } }
             // Settings are layered property by property if each layer has some.
             guard origins.count > 1, !properties.contains(where: { $0 == nil }) else {
                 return store.storedValue(forKey: key).map { value in

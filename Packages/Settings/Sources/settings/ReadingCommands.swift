@@ -86,7 +86,7 @@ struct Read: ParsableCommand {
 
     func run() throws {
         if let key, origin {
-            let found = try LayeredValue.all(in: suite.layered()).filter { $0.isAt(key) }
+            let found = try LayeredValue.all(in: suite.layered(), hiding: display.patterns).filter { $0.isAt(key) }
             guard !found.isEmpty else { throw ToolError.noValue(forKey: key, in: suite) }
             try LayeredValue.show(found, asJSON: json, with: display)
             return
@@ -121,8 +121,10 @@ struct Read: ParsableCommand {
         var text = display.text
         let isHidden = match.names.contains(where: text.hidden.matches)
         if raw {
-            if isHidden { throw ToolError.hidden(key) }
-            try writeRaw(match.node.redacted(text.hidden) ?? match.node, key: key)
+            guard !isHidden, let visible = match.node.visiblePart(text.hidden).value(of: match.node) else {
+                throw ToolError.hidden(key)
+            }
+            try writeRaw(visible, key: key)
             return
         }
         if json {
@@ -133,7 +135,7 @@ struct Read: ParsableCommand {
         if isHidden {
             text.append(KeyPatterns.placeholder, .faint)
         } else if let string = match.node.string, string.isSafeOnTerminal {
-            text.append(text.hidden.redacted(string, .replaced) ?? string)
+            text.append(text.hidden.redacted(string) ?? string)
         } else {
             text.append(match.node)
         }

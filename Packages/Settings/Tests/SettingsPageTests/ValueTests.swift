@@ -6,6 +6,21 @@ import Testing
 @testable import SettingsPage
 
 struct ValueTests {
+    /// A secret in each form that is shown, and in some that only look like one.
+    private static var encodedSecrets: [PropertyListValue] {
+        let xml = "<?xml version=\"1.0\"?><plist><dict><key>token</key><string>s3cret</string></dict></plist>"
+        let json = "{\"token\": \"s3cret\"}"
+        let deep = String(repeating: "[", count: 300) + json + String(repeating: "]", count: 300)
+        let list = PropertyListValue.data(BinaryPropertyListWriter.data(.array([.data(Data(json.utf8))])))
+        let nested = (0..<20).reduce(list) { value, _ in .data(BinaryPropertyListWriter.data(.array([value]))) }
+        let texts = [xml, json, "  " + deep, "{\"token\" : \"s3cret\",}", JSONText.quoted(JSONText.quoted(json))]
+        return texts.flatMap { [.string($0), .data(Data($0.utf8)), .array([.data(Data($0.utf8))])] } + [
+            list, nested, .data(Data("\u{FEFF}\(json)".utf8)), .data(xml.data(using: .utf16) ?? Data()),
+            .data(Data("{ token = s3cret; }".utf8)), .data(Data(xml.utf8.dropLast(20))),
+            .data(Data(xml.replacing("<dict>", with: String(repeating: "<array>", count: 300) + "<dict>").utf8)),
+        ]
+    }
+
     private static let png = Data([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0])
 
     @Test(
@@ -88,13 +103,41 @@ struct ValueTests {
             ("token", .string("s3cret")), ("login", secret), ("login", json), ("token.quarantine", .array([secret])),
             ("login", .data(Data("{\"token\": \"s3cret\", \"rest\": \"".utf8) + Data(repeating: 0x61, count: 9 << 20))),
         ]
-        for (key, value) in values {
+        for (key, value) in values + Self.encodedSecrets.map({ ("login", $0) }) {
             let row = Row(key: key, value: value, own: value, hiding: hidden)
-            #expect(row.isHidden && !row.preview.contains("s3cret"))
+            #expect(row.isHidden && !row.preview.contains("s3cret"), "\(row.preview)")
             let detail = ValueDetail(value, forKey: key, own: value, path: [], offset: 0, hiding: hidden)
             let text = String(decoding: try JSONEncoder().encode(try #require(detail)), as: UTF8.self)
             #expect(!text.contains("s3cret") && detail?.edit == nil)
         }
+    }
+
+    @Test(
+        "A value in which nothing is hidden is shown, whatever it begins with",
+        arguments: [
+            "[a-z]+", "[::1]:8080", "{name} is here", "<none>", "(token)", "{\"name\": \"ada\"}",
+            .string(String(repeating: "[", count: 300)), .data(Data("{\"name\": \"ada\"}".utf8)), .data(png),
+            .data(Data("plain text".utf8)), .data(Data([1, 0x7B])), .data(Data()),
+        ] as [PropertyListValue]
+    )
+    func shown(value: PropertyListValue) throws {
+        let hidden = KeyPatterns(patterns: ["*token"])
+        #expect(!Row(key: "key", value: value, own: value, hiding: hidden).isHidden)
+        let detail = ValueDetail(value, forKey: "key", own: value, path: [], offset: 0, hiding: hidden)
+        #expect(detail?.edit != nil)
+    }
+
+    @Test("Property lists in property lists, thousands of them, end no process")
+    func nestedData() throws {
+        let nested = (0..<8_000).reduce(PropertyListValue.integer(1)) { value, _ in
+            .data(BinaryPropertyListWriter.data(value))
+        }
+        let row = Row(key: "key", value: nested, own: nested, hiding: KeyPatterns(patterns: ["token"]))
+        #expect(row.isHidden)
+        #expect(detail(nested)?.text == nil)
+        var text = StyledText(usesColor: false)
+        text.append(nested)
+        #expect(!text.string.isEmpty)
     }
 
     @Test(

@@ -189,6 +189,17 @@ struct LookingTests {
                 options: 0
             )
             try suite.set(list, forKey: "list")
+            let xml = try PropertyListSerialization.data(
+                fromPropertyList: ["token": "secret-6", "list": list],
+                format: .xml,
+                options: 0
+            )
+            try suite.set(xml, forKey: "xml")
+            try suite.set(String(decoding: xml, as: UTF8.self), forKey: "xml text")
+            let brackets = (String(repeating: "[", count: 300), String(repeating: "]", count: 300))
+            let deep = Data("\(brackets.0){\"token\": \"secret-7\"}\(brackets.1)".utf8)
+            try suite.set(deep, forKey: "deep")
+            try suite.set(["list": [deep]], forKey: "nested deep")
             try suite.set("secret-5", forKey: "token")
             let hidden = ["SETTINGS_HIDE": "nothing:*token"]
             for arguments in [
@@ -198,6 +209,12 @@ struct LookingTests {
                 ["read", "app", "VisualSettings.apiToken"], ["read", "app", "VisualSettings.apiToken", "--json"],
                 ["read", "app", "text"], ["read", "app", "text", "--raw"], ["read", "app", "text", "--json"],
                 ["read", "app", "list"], ["read", "app", "list", "--raw"], ["read", "app", "nested.list.0.token"],
+                ["read", "app", "xml"], ["read", "app", "xml", "--raw"], ["read", "app", "xml", "--json"],
+                ["read", "app", "xml.token"], ["read", "app", "xml.list"], ["read", "app", "xml.list.token"],
+                ["read", "app", "xml text"], ["read", "app", "xml text", "--json"],
+                ["read", "app", "deep"], ["read", "app", "deep", "--json"], ["read", "app", "nested deep"],
+                ["read", "app", "nested deep.list.0"], ["read", "app", "xml", "--origin"], ["origin", "app"],
+                ["origin", "app", "--json"],
                 ["find", "e"],
             ] {
                 for outcome in [
@@ -207,17 +224,23 @@ struct LookingTests {
                     #expect(outcome.status == 0)
                     #expect(!outcome.output.isEmpty)
                     // Foundation may store text in UTF-16, which has zeros in it.
-                    #expect(!String(decoding: outcome.output.filter { $0 != 0 }, as: UTF8.self).contains("secret"))
+                    let text = String(decoding: outcome.output.filter { $0 != 0 }, as: UTF8.self)
+                    // Bytes are shown by their digits, or as Base64.
+                    for secret in ["secret", "736563726574", "c2VjcmV0", "NlY3Jld", "zZWNyZX"] {
+                        #expect(!text.contains(secret), "\(arguments)")
+                    }
                 }
             }
             #expect(try tool.run("read", "app", "VisualSettings.apiToken", "--raw", environment: hidden).status == 1)
-            #expect(try tool.run("edit", "app", "token", environment: hidden).status == 1)
-            #expect(try tool.run("edit", "app", "nested", environment: hidden).status == 1)
+            #expect(try tool.run("read", "app", "deep", "--raw", environment: hidden).status == 1)
+            for key in ["token", "nested", "xml", "deep"] {
+                #expect(try tool.run("edit", "app", key, environment: hidden).status == 1)
+            }
             // An export without them is one without them, and says so.
             let exported = try tool.run("export", "app", "--format", "json", environment: hidden)
-            #expect(exported.errors.contains("5 values"))
+            #expect(exported.errors.contains("9 values"))
             let object = try JSONSerialization.jsonObject(with: exported.output) as? [String: Any]
-            #expect(object?.keys.sorted() == ["VisualSettings", "list", "nested", "text"])
+            #expect(object?.keys.sorted() == ["VisualSettings", "list", "nested", "nested deep", "text", "xml"])
         }
     }
 }
