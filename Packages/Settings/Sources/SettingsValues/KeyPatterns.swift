@@ -11,9 +11,14 @@ package struct KeyPatterns {
     }
 
     package func matches(_ key: String) -> Bool {
-        let key = key.lowercased()
+        let key = Self.comparable(key)
         // What was quarantined is hidden with the value that it was.
         let names = [key, key.hasSuffix(".quarantine") ? String(key.dropLast(".quarantine".count)) : key]
-        return patterns.contains { pattern in names.contains { fnmatch(pattern.lowercased(), $0, 0) == 0 } }
+        return patterns.contains { pattern in names.contains { fnmatch(Self.comparable(pattern), $0, 0) == 0 } }
+    }
+
+    /// Without the differences of case and of encoding; NUL would end the text for the system's function.
+    private static func comparable(_ text: String) -> String {
+        text.lowercased().precomposedStringWithCanonicalMapping.replacing("\0", with: "\u{FFFD}")
     }
 }

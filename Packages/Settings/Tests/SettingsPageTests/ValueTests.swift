@@ -112,6 +112,13 @@ struct ValueTests {
         }
     }
 
+    @Test("A pattern matches all of a key, however its letters are encoded, and whatever is before them")
+    func patterns() {
+        let hidden = KeyPatterns(patterns: ["*token", "caf\u{E9}"])
+        #expect(["a\0token", "a\ntoken", "CAFE\u{301}", "TOKEN"].allSatisfy(hidden.matches))
+        #expect(!["token\0", "cafe"].contains(where: hidden.matches))
+    }
+
     @Test(
         "A value in which nothing is hidden is shown, whatever it begins with",
         arguments: [
