@@ -106,7 +106,6 @@ func writePrivately(_ data: Data, to path: String) throws {
     guard descriptor >= 0 else {
         throw ToolError("\(path) can't be written: \(String(cString: strerror(errno))).")
     }
-    let file = FileHandle(fileDescriptor: descriptor)
-    try file.write(contentsOf: data)
-    try file.close()
+    defer { close(descriptor) }
+    try write(data, to: descriptor, named: path)
 }

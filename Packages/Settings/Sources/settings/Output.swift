@@ -14,7 +14,37 @@ func write(_ text: StyledText) throws {
 
 /// Writes bytes as they are, for files and pipes.
 func writeAsIs(_ data: Data) throws {
-    try FileHandle.standardOutput.write(contentsOf: data)
+    try write(data, to: STDOUT_FILENO, named: "Standard output")
+}
+
+/// Writes all of some bytes.
+///
+/// - Throws: An error that names what can't be written.
+func write(_ data: Data, to descriptor: Int32, named name: String) throws {
+    var rest = data
+    while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        if count >= 0 {
+            rest = rest.dropFirst(count)
+        } else if errno == EAGAIN {
+            // The program that made the pipe doesn't want to wait itself.
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            poll(&wanted, 1, -1)
+        } else if errno != EINTR {
+            throw ToolError("\(name) can't be written: \(String(cString: strerror(errno))).")
+        }
+    }
+}
+
+/// Takes the places of standard streams that are closed, so that no file of a suite gets one of them, and with it what
+/// is written to the stream.
+///
+/// Reading and writing fail as before.
+func occupyClosedStandardStreams() {
+    for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
+        // The lowest free place is taken, which is this one.
+        _ = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
+    }
 }
 
 /// Writes a line to standard error.

@@ -53,8 +53,12 @@ struct Serve: AsyncParsableCommand {
         }
         let browser = Browser()
         page.onReady = { [open] address in
-            // Without a reader of the line the page is still served.
-            try? writeAsIs(Data("\(address)\n".utf8))
+            do {
+                try writeAsIs(Data("\(address)\n".utf8))
+            } catch {
+                // Without a reader of the line the page is still served.
+                warn("\(error)")
+            }
             if open { browser.show(address) }
         }
         defer { browser.removeFile() }

@@ -30,6 +30,7 @@ struct SettingsTool: AsyncParsableCommand {
     var asOwner = false
 
     static func main() async {
+        occupyClosedStandardStreams()
         // The library's own handler writes to standard error as well, but not with a terminal in mind.
         DefaultsDiagnostics.handler = { event in
             // A suite that can't be opened is an error of the command.
@@ -102,7 +103,11 @@ struct SettingsTool: AsyncParsableCommand {
             var message = fullMessage(for: error)
             if code.isSuccess {
                 // Help, the version, or a script for a shell.
-                try? writeAsIs(Data((message + "\n").utf8))
+                do {
+                    try writeAsIs(Data((message + "\n").utf8))
+                } catch {
+                    end(with: error)
+                }
                 exit(withError: ExitCode.success)
             }
             // The message has lines of its own; those of the arguments that it quotes are none of them.

@@ -119,6 +119,54 @@ struct CommandTests {
         }
     }
 
+    @Test(
+        "What can't be written in full fails with a sentence that names what it is written to",
+        arguments: ["read app", "export app", "help", "--version", "help read", "--generate-completion-script bash"]
+    )
+    func fullOutput(command: String) throws {
+        try Tool.withHome { tool in
+            try tool.run("write", "app", "color", "red")
+            let outcome = try tool.shell("settings \(command) >/dev/full")
+            #expect(outcome.status == 1)
+            #expect(outcome.errors == "Error: Standard output can't be written: No space left on device.\n")
+            let closed = try tool.shell("settings \(command) >&-")
+            #expect(closed.status == 1)
+            #expect(closed.errors == "Error: Standard output can't be written: Bad file descriptor.\n")
+            let file = try tool.run("export", "app", "/dev/full")
+            #expect(file.errors == "Error: /dev/full can't be written: No space left on device.\n")
+        }
+    }
+
+    @Test("What goes into a pipe that doesn't block arrives in full")
+    func nonBlockingOutput() throws {
+        try Tool.withHome { tool in
+            let store = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try store.set(Data(repeating: 1, count: 4 << 20), forKey: "large")
+            let process = try tool.process("export", "app")
+            let pipe = Pipe()
+            let output = pipe.fileHandleForWriting.fileDescriptor
+            #expect(fcntl(output, F_SETFL, fcntl(output, F_GETFL) | O_NONBLOCK) == 0)
+            process.standardOutput = pipe
+            try process.run()
+            try pipe.fileHandleForWriting.close()
+            // In so small parts that the pipe is full again and again.
+            var count = 0
+            while let part = try pipe.fileHandleForReading.read(upToCount: 512) { count += part.count }
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 0 && count > 4 << 20)
+        }
+    }
+
+    @Test("An error goes into no file of a suite when standard error is closed")
+    func closedErrors() throws {
+        try Tool.withHome { tool in
+            try tool.run("write", "app", "color", "red")
+            let outcome = try tool.shell("settings delete app missing <&- 2>&-")
+            #expect(outcome.status == 1)
+            #expect(try tool.run("verify", "app").text.hasSuffix("Intact.\n"))
+        }
+    }
+
     @Test("Completion scripts are there for every shell", arguments: ["bash", "zsh", "fish"])
     func completionScripts(shell: String) throws {
         try Tool.withHome { tool in
