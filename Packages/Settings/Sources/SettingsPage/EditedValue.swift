@@ -78,14 +78,14 @@ struct EditedValue: Codable, Equatable {
             }
             return .unsigned(unsigned)
         case .real:
-            guard let real = Double(trimmed) else {
+            guard let real = Double(written: trimmed) else {
                 throw ToolError(
                     "This is not a number. A point separates the fraction: 0.5. nan, inf and -inf are numbers."
                 )
             }
             return .real(real)
         case .date:
-            let seconds = Double(trimmed).map(Date.init(timeIntervalSinceReferenceDate:))
+            let seconds = Double(written: trimmed).map(Date.init(timeIntervalSinceReferenceDate:))
             guard let date = Date(text: trimmed) ?? seconds else {
                 throw ToolError("This is not a date. Write it as 2026-11-21T12:00:00Z.")
             }

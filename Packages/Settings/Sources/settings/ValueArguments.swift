@@ -136,7 +136,7 @@ enum ValueArguments {
         switch type {
         case "-string": .string(text)
         case "-int", "-integer": Int64(text).map { .integer($0) } ?? UInt64(text).map { .unsigned($0) }
-        case "-float": number(text).map { .real($0) }
+        case "-float": Double(written: text).map { .real($0) }
         case "-bool", "-boolean": boolean(text).map { .boolean($0) }
         case "-date": Date(text: text).map { .date($0) }
         case "-data": Data(hexadecimal: text).map { .data($0) }
@@ -144,12 +144,6 @@ enum ValueArguments {
         case "-plist", "--plist": PropertyListValue(serialized: Data(text.utf8))
         default: nil
         }
-    }
-
-    /// A number; infinity only where it is written so, and not for one that is too large.
-    private static func number(_ text: String) -> Double? {
-        guard let number = Double(text) else { return nil }
-        return number.isFinite || !text.contains(where: \.isNumber) ? number : nil
     }
 
     private static func boolean(_ text: String) -> Bool? {

@@ -169,7 +169,7 @@ struct ValueTests {
         arguments: [
             (.integer, "1.5"), (.integer, "18446744073709551616"), (.unsigned, "-1"), (.real, "one"), (.boolean, "yes"),
             (.date, "tomorrow"), (.data, "abc"), (.json, "{"), (.array, "{}"), (.dictionary, "[]"), (.array, "[null]"),
-            (.null, "null"),
+            (.null, "null"), (.real, "1e400"), (.real, "-1e400"), (.date, "1e400"),
         ] as [(ValueForm, String)]
     )
     func refusals(form: ValueForm, text: String) {
