@@ -64,6 +64,6 @@ extension PropertyListValue {
         let bytes = binaryForm
         var hasher = Hasher()
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
-        return "\(UInt(bitPattern: hasher.finalize())).\(bytes.count)"
+        return "\(UInt(bitPattern: hasher.finalize()))"
     }
 }

@@ -112,6 +112,16 @@ struct ValueTests {
         }
     }
 
+    @Test("A hidden value's version doesn't say how long the value is")
+    func hiddenVersion() throws {
+        let versions = [10, 1_000].map { count in
+            let value = PropertyListValue.string(String(repeating: "x", count: count))
+            return Row(key: "token", value: value, own: value, hiding: KeyPatterns(patterns: ["token"])).version
+        }
+        #expect(versions[0] != versions[1])
+        #expect(versions.allSatisfy { $0?.allSatisfy(\.isNumber) == true })
+    }
+
     @Test("A pattern matches all of a key, however its letters are encoded, and whatever is before them")
     func patterns() {
         let hidden = KeyPatterns(patterns: ["*token", "caf\u{E9}"])
