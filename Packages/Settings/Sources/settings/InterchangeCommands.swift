@@ -40,7 +40,9 @@ struct Export: ParsableCommand {
             )
         }
         let data = try chosenFormat.encode(contents)
-        let copy = try SuiteContents(decoding: data)
+        guard let copy = try? SuiteContents(decoding: data) else {
+            throw Self.unwritable(in: contents, as: chosenFormat)
+        }
         for key in contents.keys(lostIn: copy) {
             warn("The value for \(key.debugDescription) is not exact in \(chosenFormat.rawValue).")
         }
@@ -49,6 +51,16 @@ struct Export: ParsableCommand {
         } else {
             try writeAsIs(data)
         }
+    }
+
+    /// What is wrong with contents that can't be read any more when they are written in a format, such as a date in XML
+    /// that is not a number.
+    private static func unwritable(in contents: SuiteContents, as format: InterchangeFormat) -> ToolError {
+        let entry = contents.entries.first { entry in
+            (try? SuiteContents(decoding: format.encode(SuiteContents(entries: [entry])))) == nil
+        }
+        let values = entry.map { "The value for \($0.key.debugDescription)" } ?? "The suite"
+        return ToolError("\(values) can't be written as \(format.rawValue). Use another format.")
     }
 
     private var outputPath: String? { file == "-" ? nil : file }

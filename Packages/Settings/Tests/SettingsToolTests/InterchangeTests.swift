@@ -124,6 +124,18 @@ struct InterchangeTests {
         }
     }
 
+    @Test("A value that XML can't hold at all is refused with its key")
+    func notInXML() throws {
+        try Tool.withHome { tool in
+            let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
+            try suite.set("red", forKey: "color")
+            try suite.setStoredValue(.array([.date(Date(timeIntervalSinceReferenceDate: .nan))]), forKey: "dates")
+            let outcome = try tool.run("export", "app", "--format", "xml")
+            #expect(outcome.status == 1 && outcome.output.isEmpty)
+            #expect(outcome.errors == "Error: The value for \"dates\" can't be written as xml. Use another format.\n")
+        }
+    }
+
     @Test("An exported file is its owner's alone, and one that can't be written is an error")
     func permissions() throws {
         try Tool.withHome { tool in
