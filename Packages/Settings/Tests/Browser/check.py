@@ -185,6 +185,15 @@ def edits():
         page.wait(lambda: "not JSON" in page.text(".editor"), "What is no JSON isn't found.")
         fill(area, "{\"theme\": \"dark\"}")
         page.open_key("lastLaunch")
+        # Seconds are not a year and a month.
+        fill(page.one(".editor input"), "12.5")
+        local = page.one(".editor input[type=datetime-local]")
+        assert local.get_property("value") == "", "Seconds are shown as a date."
+        # The server takes both for the same time.
+        fill(page.one(".editor input"), "2026-12-24T18:00:00Z")
+        shown = local.get_property("value")
+        fill(page.one(".editor input"), "2026-12-24 18:00")
+        assert shown and local.get_property("value") == shown, "A time without a zone is shown as another one."
         fill(page.one(".editor input"), "2026-12-24T18:00:00Z")
         page.button("New key").click()
         page.one("#new-key").send_keys("added")

@@ -20,7 +20,7 @@ function fault(form, text) {
     case "integer": return /^[+-]?\d+$/.test(trimmed) ? "" : "This is not a whole number.";
     case "unsigned": return /^\+?\d+$/.test(trimmed) ? "" : "This is not a whole number without a sign.";
     case "real": return /^[+-]?(\d+\.?\d*([eE][+-]?\d+)?|\.\d+([eE][+-]?\d+)?|inf|nan)$/.test(trimmed) ? "" : "This is not a number. A point separates the fraction: 0.5.";
-    case "date": return Number.isNaN(Date.parse(trimmed)) && !/^-?[\d.e+]+$/.test(trimmed) ? "This is not a date. Write it as 2026-11-21T12:00:00Z." : "";
+    case "date": return Number.isNaN(timeOf(trimmed).getTime()) && !/^-?[\d.e+]+$/.test(trimmed) ? "This is not a date. Write it as 2026-11-21T12:00:00Z." : "";
     case "data": return /^(\s*[\da-f]{2})*\s*$/i.test(text) ? "" : "Bytes are written as pairs of hexadecimal digits: 01 ff.";
     case "array": case "dictionary": case "json": case "propertyList":
       try {
@@ -96,9 +96,16 @@ export function editor(value, onChange, label = "Value") {
   );
 }
 
+// The time that a text is for the server, which takes seconds as well, and a time without a zone as one in Greenwich: a browser would
+// take "12.5" for the fifth of December.
+function timeOf(text) {
+  const parts = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?))? ?(Z|[+-]\d\d:?\d\d)?$/.exec(text.trim());
+  return new Date(parts ? `${parts[1]}T${parts[2] ?? "00:00"}${parts[3] ?? "Z"}` : NaN);
+}
+
 // The local time of a date in the form that the field for it takes.
 function localTime(text) {
-  const time = new Date(text);
+  const time = timeOf(text);
   if (Number.isNaN(time.getTime())) return "";
   const two = (number) => String(number).padStart(2, "0");
   return `${String(time.getFullYear()).padStart(4, "0")}-${two(time.getMonth() + 1)}-${two(time.getDate())}T${two(time.getHours())}:${two(time.getMinutes())}:${two(time.getSeconds())}`;
