@@ -183,22 +183,20 @@ struct Rename: ParsableCommand {
     func run() throws {
         let store = try suite.existing()
         try store.transaction {
-            guard let value = store.ownValue(forKey: key) else {
+            guard store.ownValue(forKey: key) != nil else {
                 throw ToolError.noValue(forKey: key, in: suite)
             }
             let replaced = companions(of: newKey, in: store) + (store.ownValue(forKey: newKey) == nil ? [] : [newKey])
             guard overwrite || replaced.isEmpty else {
                 throw ToolError("There is a value for \(newKey.debugDescription) already; --overwrite replaces it.")
             }
-            for key in replaced { try store.removeObject(forKey: key) }
-            let moved =
-                [(key, value)]
-                + companions(of: key, in: store).compactMap { companion in
-                    store.ownValue(forKey: companion).map { (companion, $0) }
-                }
-            for (place, value) in moved {
-                try store.removeObject(forKey: place)
-                try store.setStoredValue(value, forKey: newKey + place.dropFirst(key.count))
+            // All are read before the first is removed: the new key may be the same, or one of the companions.
+            let places = [key] + companions(of: key, in: store)
+            let values = places.map { store.ownValue(forKey: $0) }
+            for place in places + replaced { try store.removeObject(forKey: place) }
+            for (place, value) in zip(places, values) {
+                let suffix = place.unicodeScalars.dropFirst(key.unicodeScalars.count)
+                try store.setStoredValue(value, forKey: newKey + String(suffix))
             }
         }
     }

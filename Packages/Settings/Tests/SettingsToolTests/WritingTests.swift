@@ -238,7 +238,14 @@ struct WritingTests {
             let suite = try FileDefaults(url: tool.url(ofSuite: "app"))
             for key in ["a", "a.schemaVersion", "a.quarantine", "a.other"] { try suite.set(1, forKey: key) }
             #expect(try tool.run("rename", "app", "a", "b").status == 0)
-            #expect(suite.storedKeys().sorted() == ["a.other", "b", "b.quarantine", "b.schemaVersion"])
+            let moved = ["a.other", "b", "b.quarantine", "b.schemaVersion"]
+            #expect(suite.storedKeys().sorted() == moved)
+            #expect(try tool.run("rename", "app", "b", "b", "--overwrite").status == 0)
+            #expect(suite.storedKeys().sorted() == moved)
+            // One whose last character is another one with the dot behind it.
+            #expect(try tool.run("rename", "app", "b", "c\u{600}").status == 0)
+            #expect(try tool.run("rename", "app", "c\u{600}", "b").status == 0)
+            #expect(suite.storedKeys().sorted() == moved)
             #expect(try tool.run("delete", "app", "b").status == 0)
             #expect(suite.storedKeys() == ["a.other"])
         }
