@@ -33,10 +33,16 @@ struct Edit: ParsableCommand {
         try checkTerminal()
         let form = EditedForm(old)
         let file = FileManager.default.temporaryDirectory.appending(path: "settings-\(UUID().uuidString)\(form.suffix)")
-        try writePrivately(Data(form.text.utf8), to: file.plainPath)
+        do {
+            try writePrivately(Data(form.text.utf8), to: file.plainPath)
+        } catch {
+            // A part of the value may be there.
+            try? FileManager.default.removeItem(at: file)
+            throw error
+        }
         do {
             try edit(file)
-            let text = try Data(contentsOf: file)
+            let text = try readInput(file.plainPath, upTo: 1 << 30)
             if text == Data(form.text.utf8) {
                 note("Nothing was changed.")
             } else {

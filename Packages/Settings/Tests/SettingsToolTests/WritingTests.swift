@@ -204,6 +204,23 @@ struct WritingTests {
         }
     }
 
+    @Test("A text that can't be written or read for an editor is an error that names its file, and isn't left there")
+    func unusableEditorFiles() throws {
+        try Tool.withHome { tool in
+            try FileDefaults(url: tool.url(ofSuite: "app")).set(String(repeating: "x", count: 8_192), forKey: "key")
+            let edit = "TMPDIR='\(tool.home.path)' VISUAL= settings edit app key"
+            for (line, reason) in [
+                ("trap '' XFSZ; ulimit -f 1; EDITOR=true \(edit)", "can't be written: File too large."),
+                ("EDITOR=rm \(edit)", "can't be read: No such file or directory."),
+            ] {
+                let outcome = try tool.shell(line)
+                #expect(outcome.status == 1)
+                #expect(outcome.errors.hasPrefix("Error: /") && outcome.errors.contains(reason), "\(outcome.errors)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path) == ["app.defaults"])
+            }
+        }
+    }
+
     @Test("Elements and entries are added to what is there")
     func adding() throws {
         try Tool.withHome { tool in
