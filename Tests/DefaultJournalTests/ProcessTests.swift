@@ -119,6 +119,17 @@ struct ProcessTests {
         #expect(journal.all.count == count + 2)
     }
 
+    @Test("What a program prints to streams that it was started without goes into no file of a suite")
+    func closedStreams() throws {
+        try Journal.openTest(directory.suite).set("before", "1")
+        let start = "exec \"$0\" print \"$1\" <&- >&- 2>&-"
+        #expect(try runCommand(["sh", "-c", start, Helper.program, directory.suite]) == 0)
+        let journal = try Journal.openUnregistered(directory.suite)
+        #expect(journal["before"] == "1" && journal["k"] == "printed" && journal["last"] == "printed")
+        #expect(try journal.verify().isIntact)
+        #expect(try directory.damagedCopies.isEmpty)
+    }
+
     @Test(
         "A user without permission gets an error that names the path and its owner",
         .enabled(if: Machine.isRoot, "Needs root.")

@@ -43,6 +43,17 @@ func set(
     if durability == .everyWrite { try journal.synchronize() }
 }
 
+/// Writes to each standard stream while a suite is open.
+func printWhileOpen(_ path: String) throws {
+    let journal = try open(path)
+    let text = [UInt8](repeating: UInt8(ascii: "x"), count: 4096)
+    for stream in STDIN_FILENO...STDERR_FILENO { _ = write(stream, text, text.count) }
+    try set(journal, "k", "printed")
+    try journal.compact()
+    for stream in STDIN_FILENO...STDERR_FILENO { _ = write(stream, text, text.count) }
+    try set(journal, "last", "printed")
+}
+
 func get(_ journal: Journal, _ key: String) -> String? {
     journal.all[Array(key.utf8)].map { String(decoding: $0, as: UTF8.self) }
 }
@@ -528,6 +539,7 @@ do {
     case ("memory", 3): try measureMemory(arguments[2])
     case ("read-only", 4): try useReadOnly(arguments[2], makeWritable: arguments[3].split(separator: ","))
     case ("set-unprivileged", 5): try setUnprivileged(arguments[2], key: arguments[3], value: arguments[4])
+    case ("print", 3): try printWhileOpen(arguments[2])
     case ("set", 5): try set(open(arguments[2]), arguments[3], arguments[4])
     case ("unprivileged", 3): try openUnprivileged(arguments[2])
     #if DEBUG

@@ -119,7 +119,14 @@ extension SystemCalls {
         let raw = try perform(.open, directory: directory, name: name) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
-        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
+        let file = OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
+        guard file.raw <= STDERR_FILENO else { return file }
+        // A program that was started without its standard streams prints to them all the same, and would do so into
+        // this file; SQLite moves its files for that reason, too.
+        let moved = try perform(.open, descriptor: file.raw, name: name) { _ in
+            Int(fcntl(file.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
+        }
+        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: moved))
     }
 
     func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
