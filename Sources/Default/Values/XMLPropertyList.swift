@@ -23,7 +23,7 @@ enum XMLPropertyList {
         var depth = 0
         var index = 0
         while let start = bytes[index...].firstIndex(of: UInt8(ascii: "<")) {
-            // What is in a comment, or in CDATA, is no tag.
+            // What is in a comment, an instruction or CDATA is no tag.
             if let text = texts.first(where: { bytes[start...].starts(with: $0.opening.utf8) }) {
                 let rest = bytes[(start + text.opening.utf8.count)...]
                 guard let end = end(of: rest, by: text.ending) else { return false }
@@ -34,17 +34,20 @@ enum XMLPropertyList {
             index = end + 1
             let tag = bytes[start..<end]
             let name = tag.dropFirst().prefix { $0 > 0x20 }
-            if ["array", "dict"].contains(where: { name.elementsEqual($0.utf8) }) {
+            if ["array", "dict", "plist"].contains(where: { name.elementsEqual($0.utf8) }) {
                 depth += tag.last == UInt8(ascii: "/") ? 0 : 1
-            } else if ["/array", "/dict"].contains(where: { name.elementsEqual($0.utf8) }) {
-                depth -= 1
+            } else if ["/array", "/dict", "/plist"].contains(where: { name.elementsEqual($0.utf8) }) {
+                // Before the list, a declaration of its document type may have such tags, which end nothing.
+                depth = max(depth - 1, 0)
             }
             if depth > PropertyListValue.maximumDepth { return true }
         }
         return false
     }
 
-    private static let texts = [(opening: "<!--", ending: "-->"), (opening: "<![CDATA[", ending: "]]>")]
+    private static let texts = [
+        (opening: "<!--", ending: "-->"), (opening: "<?", ending: "?>"), (opening: "<![CDATA[", ending: "]]>"),
+    ]
 
     /// The place behind the first characters that end something.
     private static func end(of bytes: Slice<UnsafeRawBufferPointer>, by ending: String) -> Int? {

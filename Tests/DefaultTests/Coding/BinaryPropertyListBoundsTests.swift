@@ -265,14 +265,18 @@ struct DeepXMLTests {
         static let defaultIdentifier = "Settings"
     }
 
-    private static let arrays = String(repeating: "<array>", count: 100_000)
+    private static let arrays = String(repeating: "<array>", count: 40_000)
     private static let texts: [String] = [
-        "<plist>" + arrays, "<plist>" + arrays + String(repeating: "</array>", count: 100_000) + "</plist>",
+        "<plist>" + arrays, "<plist>" + arrays + String(repeating: "</array>", count: 40_000) + "</plist>",
         " <?xml version=\"1.0\"?><plist>" + arrays,
-        "<plist>" + String(repeating: "<dict><key>a</key>", count: 100_000),
-        "<plist>" + String(repeating: "<array><!-- > </array> -->", count: 100_000),
-        "<plist>" + String(repeating: "<array><!--></array>-->", count: 100_000),
-        "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 100_000),
+        "<plist>" + String(repeating: "<dict><key>a</key>", count: 40_000),
+        "<plist>" + String(repeating: "<array><!-- > </array> -->", count: 40_000),
+        "<plist>" + String(repeating: "<array><!--></array>-->", count: 40_000),
+        "<plist>" + String(repeating: "<array><?x > </array> ?>", count: 40_000),
+        String(repeating: "<plist>", count: 40_000),
+        "<!DOCTYPE plist [\(String(repeating: "</array>", count: 40_000))]><plist>"
+            + String(repeating: "<array>", count: 40_000),
+        "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 40_000),
     ]
     private static let bytes = texts.map { Data($0.utf8) } + [texts[0].data(using: .utf16) ?? Data()]
 
