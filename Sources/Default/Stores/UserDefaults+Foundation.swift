@@ -40,15 +40,14 @@ extension FoundationStore {
     public func ownValue(forKey key: String) -> PropertyListValue? {
         guard let visible = storedValue(forKey: key) else { return nil }
         #if canImport(Darwin)
-        // In an app group, Foundation promises nothing of the domain below, so it is asked only where that matters.
+        // The domain is asked only where that matters, since it takes longer, and a group's may not be listed.
         let registered = registeredValue(forKey: key)
         if !isHidden(key), registered == nil { return visible }
         #else
         let registered: PropertyListValue? = nil
         #endif
         if let domain = ownDomain {
-            let object = persistentDomain(forName: domain)?[FoundationKey.name(forKey: key)]
-            return object.flatMap { try? PropertyListValue(object: $0) }
+            return domain[FoundationKey.name(forKey: key)].flatMap { try? PropertyListValue(object: $0) }
         }
         return isHidden(key) || registered.isSame(as: visible) ? nil : visible
     }
@@ -186,15 +185,22 @@ extension FoundationStore {
     func domainValues() -> [StoreKey: PropertyListValue]? {
         guard let domain = ownDomain else { return nil }
         var values: [StoreKey: PropertyListValue] = [:]
-        for (name, object) in persistentDomain(forName: domain) ?? [:] {
+        for (name, object) in domain {
             values[StoreKey(unchecked: FoundationKey.key(forName: name))] = try? PropertyListValue(object: object)
         }
         return values
     }
 
-    /// The name of the store's own domain; nil if Foundation doesn't say it.
-    private var ownDomain: String? {
-        self === UserDefaults.standard ? Bundle.main.bundleIdentifier : FoundationSuite.name(of: self)
+    /// What Foundation lists of the store's own domain; nil if its name isn't known, or nothing is listed.
+    private var ownDomain: [String: Any]? {
+        let name = self === UserDefaults.standard ? Bundle.main.bundleIdentifier : FoundationSuite.name(of: self)
+        guard let name else { return nil }
+        #if canImport(Darwin)
+        return persistentDomain(forName: name)
+        #else
+        // Nothing is listed of an empty suite.
+        return persistentDomain(forName: name) ?? [:]
+        #endif
     }
 
     func domainOrigins(forKey key: String) -> [DefaultsOrigin] {
