@@ -17,10 +17,10 @@ extension EtcdDefaults: DefaultsStore {
 
     /// The cluster's value for a key, whatever the sources of this host say.
     public func ownValue(forKey key: String) -> PropertyListValue? {
-        guard writeLock.isOwned, writing.session != nil else {
-            return replica.value(forKey: key)
-        }
-        return writing.session?.value(forKey: StoreKey(unchecked: key), in: replica)
+        // Before the session is changed: a read of the replica may call a handler of events, which may use this store.
+        let copied = replica.value(forKey: key)
+        guard writeLock.isOwned, writing.session != nil else { return copied }
+        return writing.session?.value(forKey: StoreKey(unchecked: key), copied: copied)
     }
 
     /// Stores a value under a key in the cluster, or removes the stored value.

@@ -28,8 +28,8 @@ struct WriteSession {
         self.fresh = fresh
     }
 
-    /// The value for a key, as the thread sees it.
-    mutating func value(forKey key: StoreKey, in replica: Replica) -> PropertyListValue? {
+    /// The value for a key, as the thread sees it, where the replica has the copied value.
+    mutating func value(forKey key: StoreKey, copied: PropertyListValue?) -> PropertyListValue? {
         if let written = writes[key] {
             return written
         }
@@ -37,9 +37,8 @@ struct WriteSession {
             readings[key] = fresh.value == nil ? .absent : .written(by: fresh.revision)
             return fresh.value
         }
-        let value = replica.value(forKey: key.string)
-        readings[key] = value == nil ? .absent : .presentAt(base)
-        return value
+        readings[key] = copied == nil ? .absent : .presentAt(base)
+        return copied
     }
 
     /// The keys that have a value, as the thread sees it; they are not part of the condition.

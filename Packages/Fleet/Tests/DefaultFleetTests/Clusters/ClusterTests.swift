@@ -733,6 +733,46 @@ extension ClusterTests {
             }
         }
 
+        @Test("a handler of events may use the store during a read in a transaction, and is part of it")
+        func readsOfHandler() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
+                    let store = host.store
+                    _ = try await onThread { try store.initialize() }
+                    host.follow()
+                    try await host.waitUntilCurrent()
+                    try await host.store.perform { try store.setStoredValue(.integer(1), forKey: "n") }
+                    try await host.stopFollowing()
+                    let found = Mutex<PropertyListValue?>(nil)
+                    EventLog.respond(to: host.replica.path) { event in
+                        guard event.error.code == .storeReplaced else { return }
+                        found.withLock { $0 = store.storedValue(forKey: "n") }
+                        // What the transaction finds then.
+                        #expect(throws: Never.self) { try store.setStoredValue(.boolean(true), forKey: "reported") }
+                    }
+                    try await store.perform {
+                        try store.transaction {
+                            guard store.storedValue(forKey: "reported") == nil else { return }
+                            let other = directory.appendingPathComponent("other")
+                            try FileManager.default.copyItem(at: host.replica, to: other)
+                            try FileManager.default.removeItem(at: host.replica)
+                            try FileManager.default.moveItem(at: other, to: host.replica)
+                            // A read notices it within a second.
+                            let isReported = store.replica.wait(until: Deadline(after: patience)) {
+                                store.storedValue(forKey: "reported") != nil
+                            }
+                            #expect(isReported)
+                        }
+                    }
+                    EventLog.respond(to: host.replica.path) { _ in }
+                    #expect(found.withLock { $0 } == .integer(1))
+                    let reported = try cluster.control("get", "--print-value-only", "defaults/suite/k/reported")
+                    #expect(reported == "true\n")
+                }
+            }
+        }
+
         @Test("another process of the host follows when the one that did is killed")
         func takeover() async throws {
             try await TestCluster.run { cluster in

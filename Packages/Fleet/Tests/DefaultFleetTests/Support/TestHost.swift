@@ -123,8 +123,13 @@ enum EventLog {
 
     /// Calls a handler at each event about a store, as a program's own handler is called.
     static func respond(to store: EtcdDefaults, with handler: @escaping DefaultsDiagnostics.Handler) {
+        respond(to: store.storeDescription, with: handler)
+    }
+
+    /// Calls a handler at each event about what an event's error names as its store.
+    static func respond(to store: String, with handler: @escaping DefaultsDiagnostics.Handler) {
         install()
-        responses.withLock { $0[store.storeDescription] = handler }
+        responses.withLock { $0[store] = handler }
     }
 
     /// The events about a store.
