@@ -85,10 +85,11 @@ extension EtcdClient {
     ///
     /// It returns as soon as that can be decided, at the latest when a member has had its time to answer.
     private func survey() {
+        // Before the lock: a read of the copy may call a handler of events, which may use this client.
+        let copied = remembered()?.clusterID
         surveys.withLock { lastSurvey in
             // Others have waited for the one before.
             guard lastSurvey?.hasPassed ?? true else { return }
-            let copied = remembered()?.clusterID
             guard roster.withLock({ $0.hasChoice }) else {
                 roster.withLock { $0.decide(copied: copied) }
                 return

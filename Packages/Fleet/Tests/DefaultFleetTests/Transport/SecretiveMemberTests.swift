@@ -26,16 +26,39 @@ struct SecretiveMemberTests {
         }
     }
 
-    @Test("answer a user, also while one of them is stopped")
-    func password() async throws {
+    /// A client of these members, and what it reads of a copy.
+    private func client(remembering remembered: @escaping @Sendable () -> EtcdClient.Memory? = { nil }) throws
+        -> EtcdClient
+    {
         let endpoints = try (1...3).map { try #require(URL(string: "http://members/\($0)")) }
         var cluster = EtcdCluster(endpoints: endpoints)
         cluster.user = EtcdCluster.User(name: "shop", password: "open")
-        let client = EtcdClient(cluster, transport: Members())
-        try await onThread { () throws(EtcdClient.Failure) in
-            let request = RangeRequest(key: Data("x".utf8))
-            let _: RangeResponse = try client.call("v3/kv/range", request, until: Deadline(after: .seconds(20)))
-        }
+        return EtcdClient(cluster, transport: Members(), remembering: remembered)
+    }
+
+    private static func ask(_ client: EtcdClient) throws(EtcdClient.Failure) {
+        let request = RangeRequest(key: Data("x".utf8))
+        let _: RangeResponse = try client.call("v3/kv/range", request, until: Deadline(after: .seconds(20)))
+    }
+
+    @Test("answer a user, also while one of them is stopped")
+    func password() async throws {
+        let client = try client()
+        try await onThread { () throws(EtcdClient.Failure) in try Self.ask(client) }
         #expect(client.roster.withLock { $0.clusterID } == "7")
+    }
+
+    @Test("answer a handler of events too that a read of the copy calls, while it is decided which cluster is meant")
+    func handler() async throws {
+        let asking = Mutex<EtcdClient?>(nil)
+        let client = try client {
+            if let client = asking.withLock({ $0.take() }) {
+                #expect(throws: Never.self) { try Self.ask(client) }
+            }
+            return nil
+        }
+        asking.withLock { $0 = client }
+        try await onThread { () throws(EtcdClient.Failure) in try Self.ask(client) }
+        #expect(asking.withLock { $0 == nil })
     }
 }
