@@ -67,6 +67,8 @@ struct ClusterOptions: ParsableArguments {
 
     /// Sets up the log, which has what the library reports too.
     func makeLogger() -> Logger {
+        // A write to a pipe that nobody reads fails then, instead of ending the process.
+        signal(SIGPIPE, SIG_IGN)
         let level = Logger.Level(rawValue: logLevel) ?? .info
         LoggingSystem.bootstrap { label in JSONLogHandler(label: label, level: level) }
         let logger = Logger(label: "fleet-agent")
@@ -90,18 +92,26 @@ struct ClusterOptions: ParsableArguments {
 /// The exit codes of all commands.
 enum Exit {
     static let discussion = """
-        Exit codes: 0 for success; 1 for any other error, also when a key has no value; 2 when a check finds that the copy was not \
-        confirmed for --maximum-age, or that no process of this host follows the cluster; 3 when the store was replaced; 4 when \
-        others have changed meanwhile what was to be changed; 5 when a change was sent and no answer came, so that it may be \
-        stored, now or later; 64 for wrong arguments; 65 for a value that is not JSON, or is of another type than the present \
-        one, for a file that can't be read, and for seed on a host without a copy; 69 when the replica can't be opened, or the cluster \
-        can't be reached by a call that needs it, has not got the revision that is asked for, or has no identity of the suite.
+        Exit codes: 0 for success; 1 for any other error, also when a key has no value, or when not all that a command prints could be \
+        written; 2 when a check finds that the copy was not confirmed for --maximum-age, or that no process of this host follows the \
+        cluster; 3 when the store was replaced; 4 when others have changed meanwhile what was to be changed; 5 when a change was sent \
+        and no answer came, so that it may be stored, now or later; 64 for wrong arguments; 65 for a value that is not JSON, or is of \
+        another type than the present one, for a file that can't be read, and for seed on a host without a copy; 69 when the replica \
+        can't be opened, or the cluster can't be reached by a call that needs it, has not got the revision that is asked for, or has \
+        no identity of the suite.
         """
 
     /// Runs a command; an error is logged, and becomes an exit code.
     static func run(with logger: Logger, _ body: () async throws -> Void) async throws {
         do {
             try await body()
+            guard StandardOutput.flush() else {
+                logger.critical(
+                    "What was printed is not complete: standard output can't be written.",
+                    metadata: ["code": "output"]
+                )
+                throw ExitCode(1)
+            }
         } catch let error as DefaultsError {
             logger.critical("\(error)", metadata: ["code": "\(error.code)"])
             switch error.code {

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// Writes each log message as one line of JSON to standard error.
+/// Writes each log message as one line of JSON to standard error; a line that can't be written is lost.
 struct JSONLogHandler: LogHandler {
     let label: String
     var logLevel: Logger.Level
@@ -27,6 +27,7 @@ struct JSONLogHandler: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings can be encoded.
         guard let line = try? encoder.encode(fields) else { return }
-        FileHandle.standardError.write(line + Data("\n".utf8))
+        // A full disk, or a log collector that has ended, is no reason to end.
+        try? FileHandle.standardError.write(contentsOf: line + Data("\n".utf8))
     }
 }

@@ -201,6 +201,55 @@ extension ClusterTests {
             }
         }
 
+        /// Where nothing can be written.
+        enum Sink: CaseIterable, Sendable {
+            case fullDisk, closedPipe
+
+            func open() throws -> FileHandle {
+                switch self {
+                case .fullDisk:
+                    return try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+                case .closedPipe:
+                    let pipe = Pipe()
+                    try pipe.fileHandleForReading.close()
+                    return pipe.fileHandleForWriting
+                }
+            }
+        }
+
+        @Test("follows the cluster also when its log can't be written", arguments: Sink.allCases)
+        func unwritableLog(sink: Sink) async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let arguments = self.arguments(cluster, directory)
+                    #expect(try await Agent.run(arguments + ["--initialize"]).code == 0)
+                    let agent = try Agent(arguments + ["--log-level", "trace"], loggingTo: sink.open())
+                    try await eventually("the copy is current") {
+                        try await Agent.run(arguments + ["--check"]).code == 0
+                    }
+                    agent.signal(SIGTERM)
+                    #expect(try await agent.ending().code == 0)
+                }
+            }
+        }
+
+        @Test("fails when what a command prints can't be written", arguments: Sink.allCases)
+        func unwritableOutput(sink: Sink) async throws {
+            try await TestCluster.run { cluster in
+                try cluster.control("put", "defaults/suite/k/n", "5")
+                let options = OperatorCalls(cluster).options
+                for arguments in [["list"], ["get", "n"], ["export"], ["history", "n"]] {
+                    let agent = try Agent(
+                        arguments.prefix(1) + options + arguments.dropFirst(),
+                        printingTo: sink.open()
+                    )
+                    let ending = try await agent.ending()
+                    #expect(ending.code == 1, "\(arguments): \(ending)")
+                    #expect(ending.log.contains("standard output"), "\(arguments): \(ending)")
+                }
+            }
+        }
+
         @Test("has the password from the environment, and never shows it")
         func password() async throws {
             try await TestCluster.run { cluster in

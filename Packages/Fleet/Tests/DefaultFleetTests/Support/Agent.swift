@@ -8,11 +8,15 @@ final class Agent: Sendable {
     private let directory: URL
 
     /// Starts it, with a password and other variables in its environment, or without.
+    ///
+    /// What it prints and logs can't be read where that goes elsewhere.
     init(
         _ arguments: [String],
         password: String? = nil,
         notifying socket: URL? = nil,
-        environment more: [String: String] = [:]
+        environment more: [String: String] = [:],
+        printingTo otherOutput: FileHandle? = nil,
+        loggingTo otherLog: FileHandle? = nil
     ) throws {
         // Before there is a directory, which only the end of a whole object removes.
         let program = try HelperProcess.executable("fleet-agent")
@@ -28,8 +32,8 @@ final class Agent: Sendable {
         process.standardInput = FileHandle.nullDevice
         let output = try Self.file(at: directory.appendingPathComponent("output"))
         let log = try Self.file(at: directory.appendingPathComponent("log"))
-        process.standardOutput = output
-        process.standardError = log
+        process.standardOutput = otherOutput ?? output
+        process.standardError = otherLog ?? log
         self.process = Mutex(process)
         try self.process.withLock { try $0.run() }
         // Foundation keeps them open for as long as the test process runs, and crashes when it starts a process while
