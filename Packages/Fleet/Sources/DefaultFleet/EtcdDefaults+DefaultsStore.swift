@@ -60,6 +60,10 @@ extension EtcdDefaults: DefaultsStore {
     ///
     /// A majority of the cluster's members is asked. Blocks, at most until the deadline.
     ///
+    /// A cluster that was emptied, set up again, or restored to an earlier revision than this host has is recognized
+    /// by the call itself. One that was restored, and has come to a later revision since, is recognized by the host's
+    /// follower when it connects again; until then, the call may return although the host has what the cluster lacks.
+    ///
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeReplaced``.
     public func flush() throws(DefaultsError) {

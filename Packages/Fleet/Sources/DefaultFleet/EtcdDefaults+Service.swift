@@ -24,7 +24,7 @@ extension EtcdDefaults: Service {
     /// Waits until this host has everything that the cluster has at the time of the call.
     ///
     /// A program calls it at its start, after ``run()`` has begun, if it needs the newest settings more than an early
-    /// start.
+    /// start. A cluster that was replaced is recognized as by ``flush()``.
     ///
     /// - Parameter limit: How long to wait at most.
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or

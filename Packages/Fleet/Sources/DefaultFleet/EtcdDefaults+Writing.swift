@@ -157,11 +157,16 @@ extension EtcdDefaults {
 
     /// Waits until the replica has what the cluster has now.
     func flush(until deadline: Deadline) throws(DefaultsError) {
+        // Before the cluster is asked: it can't have an earlier revision than the replica had then.
+        let state = replica.state
         let found: StoreStatus
         do throws(EtcdClient.Failure) {
             found = try reader.status(until: deadline)
         } catch {
             throw .failed(error, store: storeDescription, key: nil, isReading: true)
+        }
+        if case .replaced(let reason) = Succession.of(state, in: found, trace: .unknown) {
+            throw .storeReplaced(because: reason, store: storeDescription)
         }
         guard replica.wait(until: deadline, for: { replica.isCurrent(with: found) && replica.isIntact == true }) else {
             if let reason = replica.state?.replacement {

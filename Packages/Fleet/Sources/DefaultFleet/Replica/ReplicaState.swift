@@ -91,7 +91,7 @@ extension ReplicaState {
     ///
     /// If it has the newest value that is there, only removals can be missing, and the number of keys shows those.
     func isCurrent(with found: StoreStatus) -> Bool {
-        guard replacement == nil else { return false }
+        guard replacement == nil, identity == found.identity else { return false }
         // Otherwise what was counted is the past.
         guard revision <= found.revision else { return true }
         return revision >= found.newestChange && contents.keyCount + ignoredKeys.count == found.keyCount

@@ -78,6 +78,12 @@ extension WaitingClusterTests {
                         }
                     }
 
+                    // Only a follower finds that a later revision is of another history.
+                    if contents != .backup || revision == "lower" {
+                        await #expect { try await store.waitUntilCurrent(within: patience) } throws: {
+                            DefaultsError.Code.storeReplaced ~= $0
+                        }
+                    }
                     for host in hosts {
                         host.follow()
                         try await eventually("the replacement is found") { host.store.freshness.replacement != nil }
