@@ -36,7 +36,7 @@ extension WaitingClusterTests {
                     host.follow()
                     try await eventually("the password is refused") { transport.sent == ["v3/auth/authenticate"] }
                     for _ in 0..<20 {
-                        await #expect { try await host.store.perform { try host.store.flush() } } throws: {
+                        await #expect { try await host.store.waitUntilCurrent(within: patience) } throws: {
                             "\($0)".contains("password is wrong")
                         }
                     }
@@ -133,7 +133,7 @@ extension WaitingClusterTests {
                     var known = cluster.cluster
                     known.tls = EtcdCluster.TLS(trustRoots: roots.path)
                     let place = directory.appendingPathComponent("host")
-                    let host = try TestHost(known, deadline: .seconds(3), directory: place)
+                    let host = try TestHost(known, directory: place)
                     defer { host.stopSoon() }
                     _ = try await onThread { try host.store.initialize() }
                     host.follow()
@@ -144,18 +144,10 @@ extension WaitingClusterTests {
                     _ = try Certificates(in: files)
                     try cluster.start(0)
                     try await cluster.waitUntilHealthy()
-                    await #expect {
-                        try await host.store.perform { try host.store.flush() }
-                    } throws: {
-                        "\($0)".contains("trustRoots")
-                    }
+                    try await waitForMistrust(of: host)
                     // As when it is being written: the last that could be used counts.
                     try Data("-----BEGIN".utf8).write(to: roots)
-                    await #expect {
-                        try await host.store.perform { try host.store.flush() }
-                    } throws: {
-                        "\($0)".contains("trustRoots")
-                    }
+                    try await waitForMistrust(of: host)
                     try Data(contentsOf: URL(fileURLWithPath: certificates.path("ca.pem"))).write(to: roots)
                     try cluster.control("put", "defaults/suite/k/n", "5")
                     try await eventually("the host has the value") {
@@ -163,6 +155,16 @@ extension WaitingClusterTests {
                     }
                     try await host.stopFollowing()
                 }
+            }
+        }
+
+        /// Waits until a host finds that it doesn't trust the members; one that does, even once, is an error.
+        private func waitForMistrust(of host: TestHost) async throws {
+            try await eventually("the members' certificates are found to be of another authority") {
+                let error = try await #require(throws: DefaultsError.self) {
+                    try await host.store.waitUntilCurrent(within: .seconds(3))
+                }
+                return "\(error)".contains("trustRoots")
             }
         }
     }

@@ -74,7 +74,7 @@ final class TestHost: Sendable {
     /// Waits until the host has everything that the cluster has.
     func waitUntilCurrent() async throws {
         try await eventually("the host has a copy of the suite") { [store] in store.replica.state != nil }
-        try await store.waitUntilCurrent(within: .seconds(20))
+        try await store.waitUntilCurrent(within: patience)
     }
 
     /// Runs a body with hosts of one suite, which has an identity, and which all follow.
