@@ -67,7 +67,7 @@ extension EtcdDefaults: DefaultsStore {
     /// - Throws: ``DefaultsError`` with the code ``DefaultsError/Code/storeUnavailable`` or
     ///   ``DefaultsError/Code/storeReplaced``.
     public func flush() throws(DefaultsError) {
-        reportBlockingCall()
+        try checkBlockingCall()
         try flush(until: Deadline(after: deadline))
     }
 

@@ -19,7 +19,7 @@ extension EtcdDefaults {
     ///   the cluster has lost: see ``acceptReplacement(emptyingAllHosts:)``.
     @discardableResult
     public func initialize() throws(DefaultsError) -> Bool {
-        reportBlockingCall()
+        try checkBlockingCall()
         return try suiteOperator.initialize(withCopy: replica.state)
     }
 
@@ -39,7 +39,7 @@ extension EtcdDefaults {
     ///   has none of the suite's values, this host has some, and hosts shall not lose them.
     public func acceptReplacement(emptyingAllHosts emptiesHosts: Bool = false) throws(DefaultsError) {
         guard let state = replica.state, state.replacement != nil else { return }
-        reportBlockingCall()
+        try checkBlockingCall()
         _ = try suiteOperator.acceptReplacement(of: state, keyCount: replica.keys().count, emptiesHosts: emptiesHosts)
     }
 

@@ -1,6 +1,7 @@
 internal import CoreMetrics
 internal import Default
 internal import Foundation
+internal import NIOPosix
 internal import Synchronization
 
 extension EtcdDefaults {
@@ -21,7 +22,7 @@ extension EtcdDefaults {
                 throw error
             }
         }
-        reportBlockingCall()
+        try checkBlockingCall()
         let deadline = Deadline(after: deadline)
         try acquireWriteLock(until: deadline)
         defer {
@@ -58,7 +59,7 @@ extension EtcdDefaults {
     /// Begins what ``endExclusiveAccess()`` ends.
     func beginSession() throws(DefaultsError) {
         if !writeLock.isOwned {
-            reportBlockingCall()
+            try checkBlockingCall()
         }
         try acquireWriteLock(until: Deadline(after: deadline))
         if writing.session == nil {
@@ -183,8 +184,21 @@ extension EtcdDefaults {
         }
     }
 
-    /// Reports a blocking call that was made in a task, once per process.
-    func reportBlockingCall() {
+    /// Verifies that the calling thread may wait for the network.
+    ///
+    /// In a task it should not, which is reported once per process.
+    func checkBlockingCall() throws(DefaultsError) {
+        // The answer may have to come from this thread, and NIO ends a process that waits on it.
+        guard MultiThreadedEventLoopGroup.currentEventLoop == nil else {
+            throw DefaultsError(
+                .blockingCall,
+                reason: """
+                    A call of \(storeDescription) that waits for the network was made on a thread of NIO's event loops, which must not \
+                    wait. Nothing was sent. Call it in perform, on a thread of its own.
+                    """,
+                store: storeDescription
+            )
+        }
         guard withUnsafeCurrentTask(body: { $0 != nil }), BlockingCalls.isFirst() else { return }
         let error = DefaultsError(
             .blockingCall,

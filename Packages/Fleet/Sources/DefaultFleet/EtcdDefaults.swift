@@ -29,7 +29,8 @@ internal import Synchronization
 /// ## Writes
 ///
 /// Writes block until the cluster has them and the replica has them too, at most until the deadline. So in asynchronous
-/// code they belong into ``perform(_:)``. ``transaction(_:)`` and everything called `update` store only if nothing of
+/// code they belong into ``perform(_:)``; on a thread of NIO's event loops, all calls that block are refused, with
+/// ``DefaultsError/Code/blockingCall``. ``transaction(_:)`` and everything called `update` store only if nothing of
 /// what they have read was changed by others meanwhile; otherwise **the body runs again**, until the deadline. A
 /// transaction reads 126 keys and writes 127 at most, and has about 1.5 MB.
 ///

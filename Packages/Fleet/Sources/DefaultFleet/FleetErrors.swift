@@ -15,7 +15,8 @@ extension DefaultsError.Code {
     public static let quotaExceeded = Self("fleet.quotaExceeded")
     /// A transaction has more keys than the cluster accepts at once; nothing was stored.
     public static let tooManyKeys = Self("fleet.tooManyKeys")
-    /// A call that waits for the network was made in a task, where it holds a thread that other tasks need.
+    /// A call that waits for the network was made in a task, where it holds a thread that other tasks need, or on a
+    /// thread of NIO's event loops, where it is refused.
     public static let blockingCall = Self("fleet.blockingCall")
     /// The cluster has accepted a write, but the host's copy did not have it at the deadline; reads may show the
     /// previous value for some time.
