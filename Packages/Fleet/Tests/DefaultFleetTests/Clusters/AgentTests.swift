@@ -61,6 +61,53 @@ struct AgentTests {
             }
         }
     }
+
+    /// An agent that answers about its state, and has no cluster.
+    private func agent(listeningAt address: String, in directory: URL) throws -> Agent {
+        let endpoint = try #require(Ports.free(1).first)
+        let replica = directory.appendingPathComponent("replica").path
+        return try Agent([
+            "--endpoints", "http://127.0.0.1:\(endpoint)", "--suite=s", "--replica", replica, "--listen", address,
+        ])
+    }
+
+    @Test("has at most 64 connections, each for a few seconds")
+    func connections() async throws {
+        try await withTemporaryDirectory { directory in
+            let socket = directory.appendingPathComponent("status").path
+            let agent = try agent(listeningAt: "unix:\(socket)", in: directory)
+            try await eventually("the agent listens") { get("/healthz", from: socket) != nil }
+            let idle = try (0..<64).map { _ in try #require(LocalConnection(toSocketAt: socket)) }
+            let refused = try #require(LocalConnection(toSocketAt: socket))
+            #expect(try await inTime("the connection") { refused.rest() } == "")
+            #expect(try await inTime("the answer") { idle[0].get("/healthz") }?.contains("503") == true)
+            #expect(try await inTime("the idle connections") { idle.map { $0.rest() }.joined() } == "")
+            #expect(get("/healthz", from: socket)?.contains("503") == true)
+            agent.signal(SIGTERM)
+            #expect(try await agent.ending().code == 0)
+        }
+    }
+
+    @Test("answers at a port only who asks this host by its loopback address, and not a page that has a name for it")
+    func hosts() async throws {
+        try await withTemporaryDirectory { directory in
+            let port = try #require(Ports.free(1).first)
+            let agent = try agent(listeningAt: "127.0.0.1:\(port)", in: directory)
+            func status(_ host: String) -> String? {
+                LocalConnection(toPort: port)?.get("/healthz", host: host)?.split(separator: " ").dropFirst().first
+                    .map(String.init)
+            }
+            try await eventually("the agent listens") { status("localhost") != nil }
+            for host in ["localhost", "LOCALHOST:\(port)", "127.0.0.1:\(port)", "[::1]", "[::1]:\(port)"] {
+                #expect(status(host) == "503", "\(host)")
+            }
+            for host in ["example.com", "127.0.0.1.example.com:\(port)", "localhost.", "[::2]", ""] {
+                #expect(status(host) == "421", "\(host)")
+            }
+            agent.signal(SIGTERM)
+            #expect(try await agent.ending().code == 0)
+        }
+    }
 }
 
 extension ClusterTests {

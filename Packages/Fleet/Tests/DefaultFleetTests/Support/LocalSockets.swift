@@ -37,19 +37,47 @@ private func withSocketAddress<Result>(_ path: String, _ body: (UnsafePointer<so
     }
 }
 
+/// A connection to a server of this host.
+final class LocalConnection: Sendable {
+    private let descriptor: Int32
+
+    /// Connects to a socket in the file system; nil when none listens.
+    init?(toSocketAt path: String) {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        guard withSocketAddress(path, { connect(descriptor, $0, $1) }) == 0 else { return nil }
+    }
+
+    /// Connects to a port of the loopback address; nil when none listens.
+    init?(toPort port: UInt16) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        guard Ports.call(connect, descriptor, port) == 0 else { return nil }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// What the server answers; nil when nothing can be sent.
+    func get(_ path: String, host: String = "localhost") -> String? {
+        let request = "GET \(path) HTTP/1.1\r\nHost: \(host)\r\n\r\n"
+        guard send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count else {
+            return nil
+        }
+        return rest()
+    }
+
+    /// What comes until the server closes the connection.
+    func rest() -> String {
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4_096)
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+            answer += buffer[..<count]
+        }
+        return String(decoding: answer, as: UTF8.self)
+    }
+}
+
 /// What a server at a socket in the file system answers; nil when none listens.
 func get(_ path: String, from socketPath: String) -> String? {
-    let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-    defer { close(descriptor) }
-    guard withSocketAddress(socketPath, { connect(descriptor, $0, $1) }) == 0 else { return nil }
-    let request = "GET \(path) HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    guard send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) == request.utf8.count else {
-        return nil
-    }
-    var answer: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4_096)
-    while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
-        answer += buffer[..<count]
-    }
-    return String(decoding: answer, as: UTF8.self)
+    LocalConnection(toSocketAt: socketPath)?.get(path)
 }
