@@ -264,6 +264,7 @@ struct Import: AsyncParsableCommand {
                 print("\(present)\t\(change.value.map { TypedText.line(of: $0) } ?? "none")")
             }
             guard apply else { return }
+            try suite.verifySize(of: changes, in: present)
             for part in SuiteOperator.parts(of: changes) {
                 do {
                     try suite.store(part)

@@ -43,7 +43,9 @@ struct StoreReader: Sendable {
             newestChange: ranges[1].keyValues.first?.revision ?? 0,
             keyCount: ranges[1].total,
             pulse: ranges[0].value(of: keys.pulse)?.revision ?? 0,
-            byteCount: ranges[0].value(of: keys.pulse).flatMap { Int(String(decoding: $0.text, as: UTF8.self)) }
+            // Any program may have written there; no suite has 4 GiB.
+            byteCount: ranges[0].value(of: keys.pulse).flatMap { UInt32(String(decoding: $0.text, as: UTF8.self)) }
+                .map { Int($0) }
         )
     }
 

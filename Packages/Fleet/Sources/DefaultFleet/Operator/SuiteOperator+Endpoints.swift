@@ -1,4 +1,4 @@
-internal import Default
+package import Default
 internal import Foundation
 
 // An endpoint may lead to a member of another, empty cluster. If the suite got a new identity there, hosts that follow
@@ -55,7 +55,17 @@ extension SuiteOperator {
 
     /// Throws where changes would make the suite larger than it may be, by its size at the last heartbeat of a host.
     func verifySize(of changes: some Collection<Change>, in found: StoreStatus) throws(DefaultsError) {
-        let before = found.byteCount ?? 0
+        try verifySize(of: changes, from: found.byteCount ?? 0)
+    }
+
+    /// Throws where changes that are made in parts would together make the suite, which has these values, larger than
+    /// it may be.
+    package func verifySize(of changes: [Change], in present: [StoreKey: Version]) throws(DefaultsError) {
+        let contents = present.reduce(into: Contents()) { $0.add($1.value.value, under: $1.key.string) }
+        try verifySize(of: changes, from: contents.byteCount)
+    }
+
+    private func verifySize(of changes: some Collection<Change>, from before: Int) throws(DefaultsError) {
         var difference = Contents()
         for change in changes {
             difference.remove(change.present?.value, under: change.key.string)

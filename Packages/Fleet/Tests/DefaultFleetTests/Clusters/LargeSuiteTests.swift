@@ -50,6 +50,23 @@ extension ClusterTests {
             }
         }
 
+        @Test("an import of more than it may have is refused as a whole, though each part of it would be accepted")
+        func largeImport() async throws {
+            try await TestCluster.run { cluster in
+                try await withTemporaryDirectory { directory in
+                    let agent = OperatorCalls(cluster)
+                    try await agent("follow", "--initialize")
+                    let text = String(repeating: "x", count: 1 << 20)
+                    let file = directory.appendingPathComponent("values.json")
+                    let lines = (0..<33).map { "\"key \($0)\": \"\(text)\"" }
+                    try Data("{\(lines.joined(separator: ","))}".utf8).write(to: file)
+                    let ending = try await agent.ending(of: "import", [file.path, "--apply"], code: 1)
+                    #expect(ending.log.contains("quotaExceeded"))
+                    #expect(try cluster.control("get", "--prefix", "--keys-only", "defaults/suite/k/") == "")
+                }
+            }
+        }
+
         @Test("what would make it larger than it may be is refused, for programs and for operators")
         func limit() async throws {
             try await TestCluster.run { cluster in
@@ -93,6 +110,12 @@ extension ClusterTests {
                     try cluster.control("put", "defaults/suite/k/key", "\"12345678\"")
                     try await agent("set", "key", "87654321", "--type", "string")
                     #expect(try await agent("set", "key", "1234567890123456789", code: 1).contains("quotaExceeded"))
+                    // What another program has put there is not taken for a size.
+                    for size in ["\(Int.max)", "\(Int.min)"] {
+                        try cluster.control("put", "--", "defaults/suite/pulse", size)
+                        try await agent("set", "key", "longer than before", "--type", "string")
+                        try await agent("set", "key", "short", "--type", "string")
+                    }
                     // Of a host that follows again, and has something to confirm.
                     hosts[0].follow()
                     try cluster.control("put", "defaults/other/k/n", "1")
