@@ -11,6 +11,8 @@ internal import Synchronization
 final class Follower: Sendable {
     private let context: FollowerContext
     private let mailbox = Mailbox<Incoming>()
+    /// For what the follower's thread does without a look into the mailbox.
+    private let isStopped = Flag()
     // Queues of their own, which get threads however many of the system's are blocked.
     private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")
     private let memberChecks = DispatchQueue(label: "DefaultFleet.member-checks")
@@ -43,6 +45,7 @@ final class Follower: Sendable {
 
     /// Ends the work soon.
     func stop() {
+        isStopped.set()
         mailbox.post(.event(.stop))
     }
 
@@ -119,7 +122,7 @@ final class Follower: Sendable {
         case .prepare(let listing):
             return outcome { () throws(Disconnection) in
                 guard context.lock.isAcquired else { throw .lockLost }
-                return .prepared(try work.keeper.prepare(listing: listing))
+                return .prepared(try work.keeper.prepare(listing: listing, stoppedBy: isStopped))
             }
         case .openWatch(let member, let revision, let connection):
             return outcome { () throws(Disconnection) in

@@ -23,8 +23,12 @@ struct ReplicaKeeper {
 
     // MARK: A copy of the store
 
-    /// Verifies that the replica is a copy of this store, and makes it one if it may.
-    mutating func prepare(listing needsListing: Bool) throws(Disconnection) -> Preparation {
+    /// Verifies that the replica is a copy of this store, and makes it one if it may; a listing ends when the follower
+    /// is stopped.
+    mutating func prepare(
+        listing needsListing: Bool,
+        stoppedBy isStopped: Flag
+    ) throws(Disconnection) -> Preparation {
         let asked = ContinuousClock.now
         let found: StoreStatus
         let succession: Succession
@@ -42,11 +46,13 @@ struct ReplicaKeeper {
             }
             let isComplete = !needsListing && context.replica.isIntact == true && context.replica.isIntactOnDisk
             if succession == .new || succession == .same && !isComplete {
-                listing = try reader.list(continuing: &partial)
+                listing = try reader.list(continuing: &partial, stoppedBy: isStopped)
             }
         } catch {
-            context.logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
-            context.record(error)
+            if !isStopped.isSet {
+                context.logger.warning("The cluster can't be reached.", metadata: ["reason": "\(error)"])
+                context.record(error)
+            }
             throw Disconnection(error)
         }
         switch succession {

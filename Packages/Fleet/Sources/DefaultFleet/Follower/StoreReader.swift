@@ -13,6 +13,8 @@ struct StoreReader: Sendable {
     /// How many bytes of keys and texts a page should have: so much gets through in some seconds over a link that loses
     /// packets, and not more has to be asked for again.
     private static let pageBytes = 512 << 10
+    /// How often a listing begins again that takes longer than the cluster keeps its history.
+    private static let restartLimit = 3
 
     /// What the suite is now, by the members' agreement; the given member is asked first, otherwise the preferred one.
     ///
@@ -94,10 +96,15 @@ struct StoreReader: Sendable {
     /// Reads all of the suite, in pages of one revision, from where an earlier attempt has failed.
     ///
     /// Afterwards `partial` is what was read so far, for the next attempt; nil after the end, and when the cluster
-    /// doesn't have that revision any more.
-    func list(continuing partial: inout Listing?) throws(EtcdClient.Failure) -> Listing {
+    /// doesn't have that revision any more. When the flag is set, it ends after the page that is on its way.
+    func list(
+        continuing partial: inout Listing?,
+        stoppedBy isStopped: Flag = Flag()
+    ) throws(EtcdClient.Failure) -> Listing {
         var limit = Self.firstPageSize
+        var restartCount = 0
         while true {
+            guard !isStopped.isSet else { throw .notSent("The listing was stopped.") }
             var request = RangeRequest(key: keys.prefix, rangeEnd: keys.prefixEnd, limit: limit)
             if let partial, let next = partial.next {
                 request.key = next
@@ -110,6 +117,8 @@ struct StoreReader: Sendable {
                 switch error.refusal?.cause {
                 case .compacted? where partial != nil, .futureRevision? where partial != nil:
                     partial = nil
+                    restartCount += 1
+                    guard restartCount <= Self.restartLimit else { throw error }
                     continue
                 default: throw error
                 }

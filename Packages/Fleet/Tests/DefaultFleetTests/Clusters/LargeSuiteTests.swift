@@ -7,8 +7,10 @@ import Testing
 extension ClusterTests {
     @Suite("With a large suite")
     struct LargeSuite {
-        @Test("a first copy goes on where a connection was lost")
-        func firstCopy() async throws {
+        /// Runs a body with a store that writes, 200 values of 20,000 bytes, and another host, which has no copy yet.
+        private func run(
+            _ body: (TestCluster, _ writer: EtcdDefaults, TestHost, RecordingTransport) async throws -> Void
+        ) async throws {
             try await TestCluster.run { cluster in
                 try await TestHost.run(in: cluster) { hosts in
                     let writer = hosts[0].store
@@ -21,32 +23,68 @@ extension ClusterTests {
                     let transport = RecordingTransport(try HTTPTransport(cluster.cluster))
                     let place = hosts[0].directory.appendingPathComponent("new")
                     let host = try TestHost(cluster.cluster, directory: place, transport: transport)
-                    let reader = host.store.reader
-                    var partial: StoreReader.Listing?
-                    // Some pages come, and all others are lost.
-                    #expect(throws: EtcdClient.Failure.self) {
-                        transport.lose("v3/kv/range", after: 3)
-                        _ = try reader.list(continuing: &partial)
-                    }
-                    let count = try #require(partial).values.count
-                    #expect((1..<200).contains(count))
-                    transport.lose(nil)
-                    try await writer.perform { try writer.setStoredValue(.integer(1), forKey: "later") }
-                    let before = transport.firstPages
-                    let listing = try reader.list(continuing: &partial)
-                    #expect(transport.firstPages == before)
-                    // As of the revision of its first page.
-                    #expect(listing.values.count == 200)
-                    #expect(partial == nil)
-                    // Where the history was compacted meanwhile, it begins again.
-                    partial = listing
-                    partial?.next = Data("defaults/suite/k/key 2".utf8)
-                    let present = try await onThread {
-                        try reader.status(until: Deadline(after: .seconds(20))).revision
-                    }
-                    try cluster.control("compact", "\(present)")
-                    #expect(try reader.list(continuing: &partial).values.count == 201)
+                    try await body(cluster, writer, host, transport)
                 }
+            }
+        }
+
+        @Test("a first copy goes on where a connection was lost")
+        func firstCopy() async throws {
+            try await run { cluster, writer, host, transport in
+                let reader = host.store.reader
+                var partial: StoreReader.Listing?
+                // Some pages come, and all others are lost.
+                #expect(throws: EtcdClient.Failure.self) {
+                    transport.lose("v3/kv/range", after: 3)
+                    _ = try reader.list(continuing: &partial)
+                }
+                let count = try #require(partial).values.count
+                #expect((1..<200).contains(count))
+                transport.lose(nil)
+                try await writer.perform { try writer.setStoredValue(.integer(1), forKey: "later") }
+                let before = transport.firstPages
+                let listing = try reader.list(continuing: &partial)
+                #expect(transport.firstPages == before)
+                // As of the revision of its first page.
+                #expect(listing.values.count == 200)
+                #expect(partial == nil)
+                // Where the history was compacted meanwhile, it begins again.
+                partial = listing
+                partial?.next = Data("defaults/suite/k/key 2".utf8)
+                let present = try await onThread {
+                    try reader.status(until: Deadline(after: .seconds(20))).revision
+                }
+                try cluster.control("compact", "\(present)")
+                #expect(try reader.list(continuing: &partial).values.count == 201)
+            }
+        }
+
+        @Test("a listing ends when the follower is stopped, after the page that is on its way")
+        func stoppedListing() async throws {
+            try await run { _, _, host, transport in
+                let follower = host.store.makeFollower()
+                let hasEnded = Flag()
+                transport.beforeLongAnswers { follower.stop() }
+                follower.start { hasEnded.set() }
+                try await eventually("the follower ends") { hasEnded.isSet }
+                #expect(transport.listings == 1)
+            }
+        }
+
+        @Test("a listing is given up when the history is compacted during each attempt")
+        func compactedListing() async throws {
+            try await run { cluster, writer, host, transport in
+                transport.beforeLongAnswers {
+                    #expect(throws: Never.self) {
+                        try cluster.control("put", "elsewhere", "1")
+                        let revision = try writer.reader.status(until: Deadline(after: patience)).revision
+                        try cluster.control("compact", "\(revision)")
+                    }
+                }
+                let error = await #expect(throws: EtcdClient.Failure.self) {
+                    try await inTime("the listing") { _ = try await onThread { try host.store.reader.list() } }
+                }
+                #expect(error?.refusal?.cause == .compacted)
             }
         }
 

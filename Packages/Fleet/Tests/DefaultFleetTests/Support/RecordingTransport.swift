@@ -8,6 +8,7 @@ final class RecordingTransport: EtcdTransport {
     private let transport: HTTPTransport
     private let paths = Mutex<[String]>([])
     private let longAnswers = Atomic(0)
+    private let beforeLongAnswer = Mutex<(@Sendable () -> Void)?>(nil)
     private let openStreams = Atomic(0)
     private let largest = Mutex(0)
     private let flip = Mutex<(text: Data, flipped: Data)?>(nil)
@@ -38,6 +39,11 @@ final class RecordingTransport: EtcdTransport {
 
     /// How many requests may have had long answers.
     var listings: Int { longAnswers.load(ordering: .relaxed) }
+
+    /// Calls a body before each request that may have a long answer.
+    func beforeLongAnswers(_ body: @escaping @Sendable () -> Void) {
+        beforeLongAnswer.withLock { $0 = body }
+    }
 
     /// How many listings were begun.
     var firstPages: Int {
@@ -90,6 +96,7 @@ final class RecordingTransport: EtcdTransport {
         bodies.withLock { $0.append(String(decoding: request.body, as: UTF8.self)) }
         if request.isLong {
             longAnswers.add(1, ordering: .relaxed)
+            beforeLongAnswer.withLock { $0 }?()
         }
         if lostPath.withLock({ $0 }) == request.path, remaining.subtract(1, ordering: .relaxed).newValue < 0 {
             throw .unanswered("lost by the test")
