@@ -274,14 +274,26 @@ struct DeepXMLTests {
         "<plist>" + String(repeating: "<array><!--></array>-->", count: 40_000),
         "<plist>" + String(repeating: "<array><?x > </array> ?>", count: 40_000),
         String(repeating: "<plist>", count: 40_000),
-        "<!DOCTYPE plist [\(String(repeating: "</array>", count: 40_000))]><plist>"
-            + String(repeating: "<array>", count: 40_000),
+        "<plist><array><?>" + arrays, "<plist>" + arrays + "<?",
+        "<?>" + String(repeating: "</array>", count: 40_000) + "?><plist>" + arrays,
         "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 40_000),
     ]
-    private static let bytes = texts.map { Data($0.utf8) } + [texts[0].data(using: .utf16) ?? Data()]
+    private static let bytes: [Data] = {
+        // A character whose bytes in UTF-16 are those of <?.
+        let wideTexts = [texts[0], "<plist><array><string>\u{3C3F}</string>" + arrays]
+        let encodings: [(String.Encoding, mark: [UInt8])] = [
+            (.utf8, [0xEF, 0xBB, 0xBF]), (.utf16BigEndian, [0xFE, 0xFF]), (.utf16LittleEndian, [0xFF, 0xFE]),
+            (.utf32BigEndian, [0, 0, 0xFE, 0xFF]),
+        ]
+        let marked = encodings.flatMap { encoding, mark in
+            wideTexts.map { Data(mark) + ($0.data(using: encoding) ?? Data()) }
+        }
+        return texts.map { Data($0.utf8) } + marked
+    }()
 
     @Test("can't be decoded, is quarantined by the next write, and ends no process", arguments: bytes)
     func deep(bytes: Data) throws {
+        #expect(XMLPropertyList.nestsTooDeeply(bytes))
         let store = MemoryDefaults(["Settings": .data(bytes), "key": .data(bytes)])
         expectError(.undecodable) { _ = try Settings.load(from: store) }
         try Settings(list: [1]).save(to: store)
@@ -296,10 +308,12 @@ struct DeepXMLTests {
     func allowed() throws {
         let depth = PropertyListValue.maximumDepth - 1
         let text =
-            "<plist version=\"1.0\">" + String(repeating: "<array><array/>", count: depth) + "<integer>1</integer>"
-            + String(repeating: "</array>", count: depth) + "</plist>"
-        #expect(PropertyListValue.decoded(from: Data(text.utf8)) != nil)
+            "<plist version=\"1.0\">" + String(repeating: "<array><array/>", count: depth)
+            + "<array><integer>1</integer></array>" + String(repeating: "</array>", count: depth) + "</plist>"
+        let value = PropertyListValue.decoded(from: Data(text.utf8))
+        #expect(value?.isTooDeep == false && value.map { PropertyListValue.array([$0]).isTooDeep } == true)
         #expect(!XMLPropertyList.nestsTooDeeply(Data(String(repeating: "<array></array>", count: 1_000).utf8)))
+        #expect(!XMLPropertyList.nestsTooDeeply(Data("a < b".utf8)))
         // A binary one may have texts like these.
         #expect(!XMLPropertyList.nestsTooDeeply(Data(("bplist00" + String(repeating: "<array>", count: 1_000)).utf8)))
     }
