@@ -119,14 +119,24 @@ extension SystemCalls {
         let raw = try perform(.open, directory: directory, name: name) { _ in
             Int(openat(directory ?? AT_FDCWD, name, flags, 0o600))
         }
-        let file = OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
-        guard file.raw <= STDERR_FILENO else { return file }
-        // A program that was started without its standard streams prints to them all the same, and would do so into
-        // this file; SQLite moves its files for that reason, too.
-        let moved = try perform(.open, descriptor: file.raw, name: name) { _ in
-            Int(fcntl(file.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
-        }
-        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: moved))
+        return try ownedDescriptor(raw, named: name)
+    }
+
+    /// A new descriptor, or another one for the same file if it has the place of a standard stream.
+    ///
+    /// A program that was started without its standard streams prints to them all the same, and would do so into this
+    /// file. The stream becomes /dev/null, as SQLite does it.
+    private func ownedDescriptor(_ raw: Int, named name: String) throws(JournalError) -> OwnedDescriptor {
+        let raw = Int32(truncatingIfNeeded: raw)
+        guard raw <= STDERR_FILENO else { return OwnedDescriptor(raw: raw) }
+        let moved = fcntl(raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
+        let code = errno
+        // At the place of another stream that is closed, it stays.
+        let nothing = openat(AT_FDCWD, "/dev/null", O_RDWR, 0)
+        if nothing < 0 || dup2(nothing, raw) != raw { _ = close(raw) }
+        if nothing > STDERR_FILENO { _ = close(nothing) }
+        guard moved >= 0 else { throw JournalError(.system(.open, code: code), path: name) }
+        return OwnedDescriptor(raw: moved)
     }
 
     func status(_ descriptor: Int32) throws(JournalError) -> FileStatus {
@@ -192,7 +202,7 @@ extension SystemCalls {
         let copy = try open(".", in: directory, .directory)
         // The stream takes over its descriptor, and the owned one is closed here.
         let raw = try perform(.opendir, descriptor: directory, name: ".") { _ in
-            Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, 0))
+            Int(fcntl(copy.raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1))
         }
         let descriptor = Int32(truncatingIfNeeded: raw)
         guard let stream = fdopendir(descriptor) else {
@@ -391,7 +401,7 @@ extension SystemCalls {
         let raw = try perform(.inotifyInit, name: ".") { _ in
             Int(inotify_init1(Int32(IN_CLOEXEC) | Int32(IN_NONBLOCK)))
         }
-        return OwnedDescriptor(raw: Int32(truncatingIfNeeded: raw))
+        return try ownedDescriptor(raw, named: ".")
     }
 
     /// Has an inotify descriptor report writes to an open directory's files, and new names in the directory.
