@@ -28,16 +28,26 @@ struct KeyAccess {
         try DefaultsError.wrapping(context(type)) { try store.withExclusiveAccess(body) }
     }
 
-    /// Reads again, while nobody writes, what belongs together; without a lock if the store can only be read.
-    func readUndisturbed<Result>(
+    /// Reads what belongs together, such as bytes and their recorded version, though others may write in between.
+    ///
+    /// A read that was disturbed is repeated: first without a lock, so that hardly any read waits for one, then with
+    /// exclusive access, if that can be had.
+    ///
+    /// - Parameters:
+    ///   - type: The type, for errors.
+    ///   - read: Reads it, and finds out whether it is still the same.
+    /// - Returns: The result of the last read.
+    /// - Throws: The error of the last read.
+    func readTogether<Value>(
         type: Any.Type?,
-        _ body: () throws(DefaultsError) -> Result
-    ) throws(DefaultsError) -> Result {
-        do {
-            return try withExclusiveAccess(type: type, body)
-        } catch  where error.code == .storeReadOnly {
-            return try body()
+        _ read: () -> (value: Result<Value, DefaultsError>, isUndisturbed: Bool)
+    ) throws(DefaultsError) -> Value {
+        for _ in 0..<16 {
+            let found = read()
+            if found.isUndisturbed { return try found.value.get() }
         }
+        let last = (try? withExclusiveAccess(type: type, read)) ?? read()
+        return try last.value.get()
     }
 
     /// Checks that a value was not found because there is none, and not because of an error.

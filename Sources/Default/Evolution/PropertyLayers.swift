@@ -427,14 +427,12 @@ final class PropertyLayers: @unchecked Sendable {
     ///   - data: The new value's bytes.
     ///   - own: What is stored; nil for nothing.
     /// - Returns: The bytes; nil for nothing.
-    func wholeBytes(for data: Data, own: (any Decodable)?) -> Data? {
-        func bytes(of value: (any Decodable)?) -> Data? {
-            (value as? any Encodable).flatMap { try? coder.encodeTopLevel($0) }
-        }
-        guard let present = bytes(of: wholeValue(own: own)).flatMap({ StoredTree.parse($0)?.tree }),
-            let new = StoredTree.parse(data)?.tree, new.isWritten(as: present)
+    func wholeBytes(for data: Data, own: StoredSettings?) -> Data? {
+        let present = (wholeValue(own: own?.value) as? any Encodable).flatMap { try? coder.encodeTopLevel($0) }
+        guard let present, let new = StoredTree.parse(data)?.tree, let old = StoredTree.parse(present)?.tree,
+            new.isWritten(as: old)
         else { return data }
-        return bytes(of: own)
+        return own.flatMap { own in own.form.isCurrent ? own.data : try? coder.encodeTopLevel(own.value) }
     }
 
     private func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin) {

@@ -192,12 +192,16 @@ struct LayeredSettings {
             guard let value = value(over: own, default: initial) else { return own }
             return StoredSettings(value, over: own, type.access(key, in: store))
         }
-        let found = try find()
-        guard let found, !found.data.isEmpty else { return found }
-        let values = found.access.values
-        if found.isOf(store.ownValue(forKey: values.key)) { return found }
-        // The bytes were replaced in the meantime, so the mark that was looked at may belong to others.
-        return try values.readUndisturbed(type: type, find)
+        return try type.access(key, in: store).values.readTogether(type: type) {
+            do throws(DefaultsError) {
+                let found = try find()
+                guard let found, !found.data.isEmpty else { return (.success(found), true) }
+                // Otherwise the mark may belong to other bytes.
+                return (.success(found), found.isOf(store.ownValue(forKey: found.access.key)))
+            } catch {
+                return (.failure(error), true)
+            }
+        }
     }
 
     /// The value while nothing stored can be used; nil when the sources don't say enough.
@@ -233,7 +237,7 @@ struct LayeredSettings {
         // What can't be read counts as nothing; it is quarantined.
         func findOwn() -> StoredSettings? { (try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil }
         guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
-            let bytes = layers.isOneValue ? layers.wholeBytes(for: data, own: findOwn()?.value) : data
+            let bytes = layers.isOneValue ? layers.wholeBytes(for: data, own: findOwn()) : data
             return Storing(data: bytes, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
         let last = lastWrite(ifStored: stored)

@@ -206,13 +206,16 @@ extension SettingsAccess {
     }
 
     private func read(_ bytes: () throws(DefaultsError) -> Data?) throws(DefaultsError) -> StoredSettings? {
-        guard let data = try bytes() else { return nil }
-        let stored = Result { () throws(DefaultsError) in try read(data) }
-        guard type.schemaVersion > 0, (try? bytes()) != data else { return try stored.get() }
-        // The value was written in the meantime, so the recorded version may belong to other bytes.
-        return try values.readUndisturbed(type: type) { () throws(DefaultsError) in
-            guard let data = try bytes() else { return nil }
-            return try read(data)
+        guard type.schemaVersion > 0 else { return try bytes().map { data throws(DefaultsError) in try read(data) } }
+        return try values.readTogether(type: type) {
+            do throws(DefaultsError) {
+                guard let data = try bytes() else { return (.success(nil), true) }
+                let stored = Result { () throws(DefaultsError) -> StoredSettings? in try read(data) }
+                // Otherwise the recorded version may belong to other bytes.
+                return (stored, (try? bytes()) == data)
+            } catch {
+                return (.failure(error), true)
+            }
         }
     }
 }
@@ -381,7 +384,11 @@ extension SettingsAccess {
         let layers = layers?.haveSources == true ? layers : nil
         let isSimple = type.schemaVersion == 0 && type.remembersDecodedValues && layers == nil
         if isSimple, moved.fields == nil, try values.replaceOwn(with: data, of: type) { return true }
-        if let layers = layers ?? layersOfPart, !layers.countsAsWhole {
+        if let layers, layers.countsAsWhole {
+            let own = store.ownValue(forKey: key)
+            // Also where a mandatory source says the same.
+            if layers.storing(data, replacing: own).data.map(PropertyListValue.data).isSame(as: own) { return true }
+        } else if let layers = layers ?? layersOfPart {
             return try SettingsWriting.run(for: [key]) { () throws(DefaultsError) in
                 try replaceValue(with: data, keeping: moved, in: layers)
             }
@@ -450,8 +457,10 @@ extension SettingsAccess {
             mark = storing?.isPartial == true ? PartialMark.mark(of: data) : nil
             let hasOtherMark = try PartialMark.differs(mark, beside: key, of: type, in: store)
             guard replaced.loss != nil || type.schemaVersion > 0 || hasOtherMark else { return }
+            func storeMark() throws { try store.setStoredValue(mark, forKey: CompanionKey.partial(of: key)) }
             try store.transaction {
-                if hasOtherMark { try store.setStoredValue(mark, forKey: CompanionKey.partial(of: key)) }
+                // In a store whose changes others see one by one, the bytes of a part always have a mark.
+                if hasOtherMark, mark != nil { try storeMark() }
                 if let stored, replaced.loss != nil {
                     try quarantine.add(stored, version: recordedVersion(of: stored))
                 }
@@ -460,6 +469,7 @@ extension SettingsAccess {
                     try SchemaRecord.store(replaced.kept.version ?? own, of: data, beside: key, of: type, in: store)
                 }
                 try store.setStoredValue(.data(data), forKey: key)
+                if hasOtherMark, mark == nil { try storeMark() }
             }
         }
         if let layers, let storing { layers.remember(storing, storedAs: data, mark: mark) }

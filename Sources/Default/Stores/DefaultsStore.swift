@@ -184,7 +184,7 @@ extension DefaultsStore {
         guard let sources else { return observation }
         sources.connect { keys in
             guard let hub = SharedHubs.hub(named: channel) else { return }
-            ExclusiveAccess.ofProcess.notify(hub, keys, isOfSource: true)
+            ExclusiveAccess.ofProcess.notify(hub, keys)
         }
         return sources.watching(observation)
     }

@@ -34,9 +34,10 @@ extension FoundationStore {
 
     /// The value that was stored for a key, also where a launch argument hides it.
     ///
-    /// A suite whose name isn't known can't look below a launch argument, and takes a value for its own unless it is
-    /// that of a registered default: the standard one of a tool without a bundle and, on Apple platforms, one that this
-    /// library didn't open.
+    /// Foundation doesn't list the values of every suite: on Apple platforms not those of one that this library didn't
+    /// open, and of the standard one of a tool without a bundle not before something is stored, or never. Such a suite
+    /// has none below a launch argument, and takes a registered default for its own (on Apple platforms, one that is
+    /// the same).
     public func ownValue(forKey key: String) -> PropertyListValue? {
         guard let visible = storedValue(forKey: key) else { return nil }
         #if canImport(Darwin)
@@ -54,7 +55,7 @@ extension FoundationStore {
 
     /// The value that was registered for a key, through any object for any suite.
     ///
-    /// On Linux, where Foundation doesn't list these, it is known only while nothing is stored.
+    /// On Linux, where Foundation doesn't list these, it is what is read while nothing is stored.
     public func registeredValue(forKey key: String) -> PropertyListValue? {
         #if canImport(Darwin)
         let object = volatileDomain(forName: UserDefaults.registrationDomain)[FoundationKey.name(forKey: key)]
@@ -193,13 +194,14 @@ extension FoundationStore {
 
     /// What Foundation lists of the store's own domain; nil if its name isn't known, or nothing is listed.
     private var ownDomain: [String: Any]? {
-        let name = self === UserDefaults.standard ? Bundle.main.bundleIdentifier : FoundationSuite.name(of: self)
-        guard let name else { return nil }
         #if canImport(Darwin)
-        return persistentDomain(forName: name)
+        let name = self === UserDefaults.standard ? Bundle.main.bundleIdentifier : FoundationSuite.name(of: self)
+        return name.flatMap { persistentDomain(forName: $0) }
         #else
         // Nothing is listed of an empty suite.
-        return persistentDomain(forName: name) ?? [:]
+        if let name = FoundationSuite.name(of: self) { return persistentDomain(forName: name) ?? [:] }
+        // The standard one, which without a bundle has the name of the process.
+        return persistentDomain(forName: Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName)
         #endif
     }
 

@@ -21,7 +21,7 @@ struct BinaryPropertyListTests {
         #expect(BinaryPropertyList.isSafe(again))
         #expect(StoredTree.parse(again)?.tree == tree.tree)
         #expect(try tree.tree == StoredTree(PropertyListValue(object: object)))
-        for other in ["", "b", "{}", "<?xml"] {
+        for other in ["", "b", "{}", "<?xml?>"] {
             #expect(BinaryPropertyList.isSafe(Data(other.utf8)))
         }
     }

@@ -658,6 +658,21 @@ struct LayerAttackTests {
         name: "vendor"
     )
 
+    @Test("leave the bytes of an enum as they are where nothing is changed", arguments: LayeredStoreKind.allCases)
+    func unchangedEnums(kind: LayeredStoreKind) throws {
+        let spaced = PropertyListValue.data(Data(#"{ "low" : {} }"#.utf8))
+        let policy = ChangingSource([:])
+        try kind.withStore(mandatory: [policy], fallbacks: [vendor]) { store in
+            try store.setStoredValue(spaced, forKey: "Mode")
+            try Mode.update(in: store) { _ in }
+            #expect(store.ownValue(forKey: "Mode") == spaced)
+            policy.change(to: ["Mode": ["high": ["_0": 9]]])
+            try Mode.update(in: store) { _ in }
+            #expect(store.ownValue(forKey: "Mode") == spaced)
+            expectError(.mandatory) { try Mode.high(8).save(to: store) }
+        }
+    }
+
     @Test("keep the cases of an enum apart", arguments: LayeredStoreKind.allCases)
     func enums(kind: LayeredStoreKind) throws {
         try kind.withStore(fallbacks: [vendor]) { store in
@@ -686,9 +701,9 @@ struct LayerAttackTests {
         }
     }
 
-    @Test("are read as they were stored, whenever another writes", arguments: 1...8, [true, false])
-    func interruptedReads(lookUp: Int, isReadOnly: Bool) throws {
-        let store = InterruptedStore(layers: DefaultsSources(fallbacks: [vendor]), isReadOnly: isReadOnly)
+    @Test("are read as they were stored, whenever another writes", arguments: 1...8)
+    func interruptedReads(lookUp: Int) throws {
+        let store = InterruptedStore(layers: DefaultsSources(fallbacks: [vendor]))
         let (part, whole) = (Optionals(size: 7, theme: "dark"), Optionals(size: 2, theme: "red"))
         let rows = try (part: store.rows(of: part, beside: vendor), whole: store.rows(of: whole))
         for _ in 0..<2 {
@@ -699,6 +714,16 @@ struct LayerAttackTests {
         }
         try store.store(rows.whole)
         for _ in 0..<3 { #expect(Optionals.read(from: store) == whole) }
+    }
+
+    @Test("are read beside a writer at each look-up, with the lock or without", arguments: [true, false])
+    func restlessStore(isReadOnly: Bool) throws {
+        let store = InterruptedStore(layers: DefaultsSources(fallbacks: [vendor]), isReadOnly: isReadOnly)
+        let written = [Optionals(size: 2, theme: "red"), Optionals(size: 3, theme: "blue")]
+        let rows = try written.map { try store.rows(of: $0) }
+        try store.store(rows[0])
+        for lookUp in 1...500 { store.store(rows[lookUp % 2], afterLookUp: lookUp) }
+        #expect(Optionals.read(from: store).map(written.contains) == true)
     }
 
     @Test("are read without sources as they are stored, whatever was there in between", arguments: 1...8)
@@ -797,8 +822,8 @@ private struct InterruptedStore: FaultyLayeredStore {
     let base = MemoryDefaults()
     let layers: DefaultsSources?
     let isReadOnly: Bool
-    /// What is stored, and after how many look-ups.
-    private let next = Locked<(rows: Rows, lookUps: Int)?>(nil)
+    /// How many look-ups there have been, and what is stored after some.
+    private let state = Locked<(lookUps: Int, plan: [Int: Rows])>((0, [:]))
 
     /// The values of a settings type and of its mark.
     typealias Rows = [String: PropertyListValue?]
@@ -813,21 +838,25 @@ private struct InterruptedStore: FaultyLayeredStore {
         return Rows(uniqueKeysWithValues: keys.map { ($0, store.ownValue(forKey: $0)) })
     }
 
-    func store(_ rows: Rows, afterLookUp lookUps: Int) { next.withLock { $0 = (rows, lookUps) } }
+    func store(_ rows: Rows, afterLookUp lookUp: Int) { state.withLock { $0.plan[lookUp] = rows } }
 
     /// Stores values now, and nothing else afterwards.
     func store(_ rows: Rows) throws {
-        next.withLock { $0 = nil }
+        state.withLock { $0 = (0, [:]) }
+        try set(rows)
+    }
+
+    private func set(_ rows: Rows) throws {
         for (key, value) in rows { try base.setStoredValue(value, forKey: key) }
     }
 
     func ownValue(forKey key: String) -> PropertyListValue? {
         let value = base.storedValue(forKey: key)
-        let due = next.withLock { next in
-            next?.lookUps -= 1
-            return next?.lookUps == 0 ? next?.rows : nil
+        let due = state.withLock { state in
+            state.lookUps += 1
+            return state.plan[state.lookUps]
         }
-        #expect(throws: Never.self) { try due.map { try store($0) } }
+        #expect(throws: Never.self) { try due.map(set) }
         return value
     }
 

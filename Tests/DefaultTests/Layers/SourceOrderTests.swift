@@ -264,7 +264,9 @@ struct SourceOrderTests {
 
     @Test("say nothing of keys that no store can have", arguments: LayeredStoreKind.allCases)
     func unusableKeys(kind: LayeredStoreKind) throws {
-        try kind.withStore(fallbacks: [.values(["": 1, "Level\0": 2, "volume": 0.5], name: "vendor")]) { store in
+        let vendor = ValuesSource.values(["": 1, "Level\0": 2, "volume": 0.5], name: "vendor")
+        let variables = EnvironmentSource(prefix: "APP_", in: ["APP_LEVEL_": "x"])
+        try kind.withStore(fallbacks: [vendor, variables]) { store in
             for key in keysThatNoStoreTakes + ["Level\0"] { #expect(store.storedValue(forKey: key) == nil) }
             #expect(store.double(forKey: "volume") == 0.5)
         }

@@ -211,7 +211,10 @@ struct EnvironmentVariables: Sendable {
     }
 
     /// The value of a key.
-    func value(forKey key: String) -> PropertyListValue? { values.isEmpty ? nil : values[Self.name(of: key)] }
+    func value(forKey key: String) -> PropertyListValue? {
+        guard !values.isEmpty, (try? StoreKey(key)) != nil else { return nil }
+        return values[Self.name(of: key)]
+    }
 
     /// The value of a settings type's property.
     func value(ofProperty property: String, of identifier: String) -> PropertyListValue? {

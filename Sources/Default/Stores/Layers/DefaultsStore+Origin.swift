@@ -30,7 +30,7 @@ extension UserDefaultsVocabulary {
 protocol DomainStore: DefaultsStore {
     /// All domains that have a value for a key, the one whose value counts first.
     func domainOrigins(forKey key: String) -> [DefaultsOrigin]
-    /// Whether a launch argument hides what is stored under a key.
+    /// Whether a launch argument has a value for a key.
     func isHidden(_ key: String) -> Bool
     /// The values that the store itself has, also where another domain hides them; nil if it can't tell them from those
     /// of its other domains.

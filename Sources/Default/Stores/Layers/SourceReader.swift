@@ -199,7 +199,7 @@ final class SourceReader: @unchecked Sendable {
     private static func keyed(_ values: [String: PropertyListValue]) -> [StoreKey: PropertyListValue] {
         var keyed: [StoreKey: PropertyListValue] = [:]
         for (key, value) in values {
-            // What no store can have under a key is nobody's.
+            // A key that no store can have is left out.
             if let key = try? StoreKey(key) { keyed[key] = value }
         }
         return keyed
