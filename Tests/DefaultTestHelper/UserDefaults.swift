@@ -71,6 +71,12 @@ private func printOwnValues(ofSuite name: String) throws {
     Defaults(suite: suite)[count] += 1
     let quarantined = try SharedSettings.quarantined(in: suite) + Defaults(suite: suite).quarantined(count)
     print("quarantined:", quarantined.count)
+    let standard = UserDefaults.standard
+    try standard.setStoredValue(2, forKey: "hidden")
+    standard.setVolatileDomain(["hidden": 3], forName: UserDefaults.argumentDomain)
+    Defaults(suite: standard)[DefaultsKey<Int>("registered", default: 0)] = 1
+    let own = ["hidden", "registered", "key"].map { "\($0) \(standard.ownValue(forKey: $0)?.object ?? "none")" }
+    print("standard:", own.joined(separator: ", "))
 }
 #else
 func runWithUserDefaults() throws { refuseAction() }

@@ -54,8 +54,8 @@ struct UserDefaultsTests {
     // In a process of its own, since each suite of a process has what one registers.
     @Test("stores, keeps and exports its own values: also those that equal registered ones, or are hidden by arguments")
     func ownAndRegisteredValues() throws {
-        try withTemporarySuite { name in
-            let outcome = try TestHelper.run(["store-registered", name])
+        try withTemporaryDirectory { home in
+            let outcome = try TestHelper.run(["store-registered", "suite"], home: home)
             #expect(
                 outcome.output == """
                     set: key 1, optional 1
@@ -64,6 +64,7 @@ struct UserDefaultsTests {
                     imported: hidden 2, key 1, optional 1, registered 5
                     moved: true
                     quarantined: 2
+                    standard: hidden 2, registered 1, key none
 
                     """,
                 "\(outcome.errors)"
