@@ -12,15 +12,17 @@
 #include <string.h>
 
 #if !defined(_WIN32) && !defined(__wasi__)
+#include <limits.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <unistd.h>
 #endif
 #if defined(__linux__)
 #include <pwd.h>
 #include <sched.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #endif
 
 uint64_t default_forks;
@@ -126,9 +128,43 @@ const char *default_invocation_name(void) {
 #endif
 }
 
+#if defined(_WIN32) || defined(__wasi__)
 void default_write_error(const void *bytes, size_t count) {
     fwrite(bytes, 1, count, stderr);
 }
+#else
+// Writes as much as standard error takes, waiting at most a second for it to take more: a pipe that is ready takes PIPE_BUF
+// bytes. Not by the C library's stream, whose lock a thread may hold that waits for the same pipe.
+static void write_pieces(const char *bytes, size_t count) {
+    while (count > 0) {
+        struct pollfd stream = { .fd = STDERR_FILENO, .events = POLLOUT };
+        if (poll(&stream, 1, 1000) != 1) return;
+        const ssize_t written = write(STDERR_FILENO, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+        if (written <= 0) return;
+        bytes += written;
+        count -= (size_t)written;
+    }
+}
+
+static bool is_pending(int signal) {
+    sigset_t pending;
+    return sigpending(&pending) == 0 && sigismember(&pending, signal) == 1;
+}
+
+void default_write_error(const void *bytes, size_t count) {
+    // Where nobody reads any more, a write sends SIGPIPE to its thread, which would end the process. It is blocked and
+    // taken back, unless the program has blocked it itself and one is waiting already.
+    sigset_t broken_pipe, mask;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    const bool was_pending = is_pending(SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, &mask);
+    write_pieces(bytes, count);
+    int taken;
+    if (!was_pending && is_pending(SIGPIPE)) sigwait(&broken_pipe, &taken);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+}
+#endif
 
 int default_processor_number(void) {
 #if defined(__linux__)

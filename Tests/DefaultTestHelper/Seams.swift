@@ -17,6 +17,31 @@ extension Defaults.Keys {
     fileprivate static let seamSettings = Defaults.Key<SeamSettings>("seam settings", default: SeamSettings())
 }
 
+// MARK: A standard error that nobody reads
+
+/// Has standard error lead into a pipe that is full, or whose reader has ended.
+func breakStandardError(isFull: Bool) throws {
+    // The program that started this one may ignore or block the signal.
+    signal(SIGPIPE, SIG_DFL)
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0, dup2(ends[1], STDERR_FILENO) == STDERR_FILENO else { throw CocoaError(.fileReadUnknown) }
+    guard isFull else {
+        close(ends[0])
+        return
+    }
+    let flags = fcntl(STDERR_FILENO, F_GETFL)
+    _ = fcntl(STDERR_FILENO, F_SETFL, flags | O_NONBLOCK)
+    let block = [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 16)
+    for size in [block.count, 1] {
+        while write(STDERR_FILENO, block, size) > 0 {}
+    }
+    _ = fcntl(STDERR_FILENO, F_SETFL, flags)
+}
+
 // MARK: exit in a handler of a signal
 
 /// Writes in a loop until a signal comes, whose handler calls `exit`.

@@ -176,6 +176,10 @@ func run() throws {
         StandardSettings(themeName: arguments[0]).write()
     case "write-nan":
         for key in arguments { MemoryDefaults().df.store(Double.nan, forKey: key) }
+    case "write-nan-unread":
+        try breakStandardError(isFull: arguments[0] == "full")
+        MemoryDefaults().df.store(Double.nan, forKey: "level")
+        print("returned")
     case "read-old-settings":
         let store = MemoryDefaults()
         try store.set(Data(#"{"count":1}"#.utf8), forKey: "lacking")

@@ -51,7 +51,7 @@ bool default_resolved_path(const char *_Nonnull path, char *_Nonnull resolved, s
 /// thread that holds any lock, since a signal's handler may call `exit`.
 int default_call_at_exit(void (*_Nonnull handler)(void *_Nonnull), void *_Nonnull object);
 
-/// Writes bytes to standard error.
+/// Writes bytes to standard error. The rest is left out if it takes nothing for a second, or nobody reads it any more.
 void default_write_error(const void *_Nullable bytes, size_t count);
 
 /// Names the calling thread in debuggers and tools, up to 15 bytes.

@@ -158,6 +158,12 @@ struct DiagnosticsTests {
         #expect(lines.dropFirst().first?.hasPrefix("Default: Set DefaultsDiagnostics.handler") == true)
     }
 
+    @Test("end or hang no program whose standard error nobody reads", arguments: ["ended", "full"])
+    func unreadErrors(_ reader: String) throws {
+        let outcome = try TestHelper.run(["write-nan-unread", reader])
+        #expect(outcome.status == 0 && outcome.output == "returned\n")
+    }
+
     @Test("that are no errors are not written to standard error")
     func builtInHandlerSeverity() throws {
         let outcome = try TestHelper.run(["read-old-settings"])
