@@ -204,9 +204,41 @@ static pthread_once_t watches_forks = PTHREAD_ONCE_INIT;
 static void (*_Atomic exit_handler)(void *);
 static _Atomic(void *) exit_object;
 
+// The descriptors of the library's open files, one bit each, up to the highest number that Linux allows by default; and how
+// many words have been used.
+static _Atomic(uint64_t) owned_descriptors[(1 << 20) / 64];
+static atomic_int owned_words;
+
+void default_own_descriptor(int descriptor) {
+    const int word = descriptor / 64;
+    if (descriptor < 0 || (size_t)word >= sizeof owned_descriptors / sizeof *owned_descriptors) return;
+    default_watch_forks();
+    int used = atomic_load(&owned_words);
+    while (used <= word && !atomic_compare_exchange_weak(&owned_words, &used, word + 1)) {}
+    atomic_fetch_or(&owned_descriptors[word], UINT64_C(1) << descriptor % 64);
+}
+
+void default_close_descriptor(int descriptor) {
+    const int word = descriptor / 64;
+    if (word < atomic_load(&owned_words)) {
+        atomic_fetch_and(&owned_descriptors[word], ~(UINT64_C(1) << descriptor % 64));
+    }
+    close(descriptor);
+}
+
+// Locks belong to the open file, which parent and child share: those of a parent that is killed would last as long as its
+// child.
+static void close_owned_descriptors(void) {
+    for (int word = 0; word < atomic_load(&owned_words); word++) {
+        uint64_t bits = atomic_exchange(&owned_descriptors[word], 0);
+        for (; bits != 0; bits &= bits - 1) close(64 * word + __builtin_ctzll(bits));
+    }
+}
+
 // Runs in the child, in which only the thread that called `fork` exists.
 static void begin_child(void) {
     default_forget_guarded_memory();
+    close_owned_descriptors();
     atomic_store(&exit_object, NULL);
     __atomic_fetch_add(&default_forks, 1, __ATOMIC_RELAXED);
 }

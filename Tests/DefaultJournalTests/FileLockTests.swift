@@ -67,6 +67,16 @@ struct FileLockTests {
         }
     }
 
+    @Test("A process that is killed in exclusive access blocks no other, even if a child made with fork lives on")
+    func killedBesideChild() throws {
+        let helper = try Helper(["die-beside-child", directory.suite])
+        #expect(helper.nextLine() == "held")
+        #expect(throws: Never.self) { try Journal.openTest(directory.suite).set("after", "1") }
+        try helper.closeInput()
+        #expect(helper.finish().status == SIGKILL)
+        #expect(try Journal.openUnregistered(directory.suite)["before"] == "1")
+    }
+
     @Test("A suite that is deleted between two writes is recreated by the second")
     func deleted() throws {
         let reports = ReportCollector()

@@ -232,6 +232,26 @@ func hold(_ path: String) throws {
     }
 }
 
+/// Is killed in exclusive access, while a child made with `fork` goes on until the input ends.
+func dieBesideChild(_ path: String) throws {
+    let journal = try open(path)
+    try set(journal, "before", "1")
+    typealias Fork = @convention(c) () -> pid_t
+    guard let symbol = dlsym(nil, "fork") else { exit(8) }
+    let child = unsafeBitCast(symbol, to: Fork.self)()
+    if child == 0 {
+        var byte: UInt8 = 0
+        while read(STDIN_FILENO, &byte, 1) > 0 {}
+        _exit(0)
+    }
+    guard child > 0 else { exit(9) }
+    try journal.withExclusiveAccess {
+        print("held")
+        fflush(nil)
+        kill(getpid(), SIGKILL)
+    }
+}
+
 /// Opens a suite, and then causes a SIGBUS that isn't about it; exits with 77 from a handler, or with 0 if nothing
 /// happens.
 func causeBusError(_ path: String, disposition: String, cause: String) throws {
@@ -537,6 +557,7 @@ do {
     case ("bus-error", 5): try causeBusError(arguments[2], disposition: arguments[3], cause: arguments[4])
     case ("full-disk", 4): try fillDisk(arguments[2], filler: arguments[3])
     case ("hold", 3): try hold(arguments[2])
+    case ("die-beside-child", 3): try dieBesideChild(arguments[2])
     case ("mirror", 3): try mirror(arguments[2])
     case ("memory", 3): try measureMemory(arguments[2])
     case ("read-only", 4): try useReadOnly(arguments[2], makeWritable: arguments[3].split(separator: ","))

@@ -141,6 +141,12 @@ bool default_map_ones(void *_Nonnull memory, size_t size);
 /// Has `default_fork_count` count from now on.
 void default_watch_forks(void);
 
+/// Has a descriptor closed in children made with `fork`.
+void default_own_descriptor(int descriptor);
+
+/// Closes a descriptor for which `default_own_descriptor` was called.
+void default_close_descriptor(int descriptor);
+
 /// How many forks there are between the process that began to count and this one, its descendant.
 ///
 /// Changed only in a new child, by its first thread.

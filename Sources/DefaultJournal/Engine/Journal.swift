@@ -88,8 +88,9 @@
 // to take `exclusive`, and doesn't wait for it. In comments, "under the lock" means: with both `exclusive` and the
 // `flock`. Debug builds assert what a function says about locks.
 //
-// FORK. A child shares its parent's descriptors, and with them the `flock`. So it must neither write to nor unlock
-// anything that its parent has opened: writing is an error. What the child opens itself has its own threads and locks
+// FORK. A child would share its parent's open files, and with them the `flock`: that of a parent that is killed would
+// last until the child ends. So they are closed in the child before anything else (`OwnedDescriptor`), and it must use
+// nothing that its parent has opened: writing is an error. What the child opens itself has its own threads and locks
 // (`PerProcess`). The layer above opens a suite again in each process.
 
 /// An open suite.

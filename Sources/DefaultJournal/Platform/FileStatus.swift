@@ -1,4 +1,5 @@
 #if canImport(Darwin) || canImport(Glibc) || canImport(Musl)
+internal import CDefaultSystem
 #if canImport(Darwin)
 internal import Darwin
 #elseif canImport(Glibc)
@@ -7,16 +8,22 @@ internal import Glibc
 internal import Musl
 #endif
 
-/// A file descriptor that is closed at the end of its lifetime.
+/// A file descriptor that is closed at the end of its lifetime, and in children made with `fork`.
 struct OwnedDescriptor: ~Copyable {
     let raw: Int32
+    private let forkCount = ForkCount.current
 
     static var none: OwnedDescriptor { OwnedDescriptor(raw: -1) }
 
+    init(raw: Int32) {
+        self.raw = raw
+        default_own_descriptor(raw)
+    }
+
     deinit {
         // An error needs no handling: the descriptor is closed in any case, and all that has to be on the disk was
-        // synced before.
-        if raw >= 0 { _ = close(raw) }
+        // synced before. In a child, the number of a parent's descriptor may be that of another file by now.
+        if raw >= 0, forkCount == ForkCount.current { default_close_descriptor(raw) }
     }
 }
 
