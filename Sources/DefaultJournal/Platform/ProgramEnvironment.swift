@@ -9,21 +9,31 @@ package enum ProgramEnvironment {
         default_environment_variable(name).map { String(cString: $0) }
     }
 
-    /// The home directory that the system has for this user, on Linux; nil if it has none.
-    package static var homeDirectory: String? { path { default_home_directory($0, $1) } }
+    /// The value of an environment variable that is a path; nil without one, or if it isn't text in UTF-8.
+    ///
+    /// With replacement characters it would be the path of another file.
+    package static func path(inVariable name: String) -> String? {
+        default_environment_variable(name).flatMap { String(validatingCString: $0) }
+    }
+
+    /// The home directory that the system has for this user, on Linux; nil if it has none whose path is text in UTF-8.
+    package static var homeDirectory: String? {
+        path(reading: { default_home_directory($0, $1) }, as: { String(validatingCString: $0) })
+    }
 
     /// The name of the program's file, whatever has happened to the file; nil where the system doesn't know it.
     ///
     /// Only known on Linux.
     package static var programName: String? {
-        guard var path = path({ default_program_file($0, $1) }) else { return nil }
+        guard var path = path(reading: { default_program_file($0, $1) }) else { return nil }
         // The kernel's addition, unless the file is really called that.
         let addition = " (deleted)"
         if path.hasSuffix(addition), !default_is_program_file(path) { path.removeLast(addition.utf8.count) }
         if let name = programName(of: path) { return name }
         // The process runs the loader, and the C library leaves its name out.
         guard let invocation = default_invocation_name() else { return nil }
-        return programName(of: self.path { default_resolved_path(invocation, $0, $1) } ?? String(cString: invocation))
+        let resolved = self.path(reading: { default_resolved_path(invocation, $0, $1) })
+        return programName(of: resolved ?? String(cString: invocation))
     }
 
     /// The name of the file at a path; nil if it is the dynamic loader, which may be started with a program as its
@@ -38,10 +48,13 @@ package enum ProgramEnvironment {
     }
 
     /// A path that a function writes; nil if it knows none.
-    private static func path(_ write: (UnsafeMutablePointer<CChar>, Int) -> Bool) -> String? {
+    private static func path(
+        reading write: (UnsafeMutablePointer<CChar>, Int) -> Bool,
+        as text: (UnsafePointer<CChar>) -> String? = { String(cString: $0) }
+    ) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 4_096) { buffer in
             guard let start = buffer.baseAddress, write(start, buffer.count) else { return nil }
-            return String(cString: start)
+            return text(start)
         }
     }
 

@@ -101,6 +101,33 @@ struct HomeTests {
         }
     }
 
+    /// Another directory would have the name with replacement characters.
+    @Test("isn't a path that isn't text in UTF-8, which is reported once")
+    func invalidText() throws {
+        try withTemporaryDirectory { directory in
+            let home = directory.path
+            // Foundation passes text only. The second home belongs to no user that the system knows.
+            let start = #"export $1="$2/$(printf '\374')"; shift 2; exec "$0" use-named "$@""#
+            func use(_ variable: String, as user: String) throws -> [String] {
+                let outcome = try TestHelper.run(
+                    ["-c", start, TestHelper.executable.path, variable, home, user, "one", "two"],
+                    program: URL(filePath: "/bin/sh"),
+                    environment: ["HOME": home, "XDG_CONFIG_HOME": nil]
+                )
+                return outcome.output.split(separator: "\n").map(String.init)
+            }
+            let lines = try use("XDG_CONFIG_HOME", as: "same user")
+            #expect(lines.first?.contains("isn't text in UTF-8, and is ignored") == true, "\(lines)")
+            let expected = ["one", "two"].flatMap { ["read: 0", "stored: \(home)/.config/\($0).defaults"] }
+            #expect(Array(lines.dropFirst()) == expected)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: home) == [".config"])
+            guard Machine.isRoot else { return }
+            let errors = try use("HOME", as: "\(Self.unknownUser)")
+            #expect(errors.allSatisfy { $0.contains("no home directory whose path is text in UTF-8") }, "\(errors)")
+            #expect(errors.count == 2)
+        }
+    }
+
     @Test("isn't a relative path or one with a tilde, which is reported once", arguments: ["~/settings", "s", "./s"])
     func ignoredVariable(_ value: String) throws {
         try withTemporaryDirectory { directory in

@@ -27,17 +27,19 @@ extension DefaultsError {
     /// For a suite with a name, of a user without a home directory.
     static var noHomeDirectory: DefaultsError {
         let reason = """
-            The suite can't be opened, because this user has no home directory. Set the variable XDG_CONFIG_HOME or \
-            HOME to a folder that this user may write, or choose the suite's directory: FileDefaults(url:).
+            The suite can't be opened, because this user has no home directory whose path is text in UTF-8. Set the \
+            variable XDG_CONFIG_HOME or HOME to a folder that this user may write, or choose the suite's directory: \
+            FileDefaults(url:).
             """
         return DefaultsError(.storeUnavailable, ErrorContext(), reason)
     }
 
     /// For the value of a variable that names the folder of suites, and isn't an absolute path.
-    static func ignoredVariable(_ value: String, named name: String) -> DefaultsError {
+    static func ignoredVariable(_ value: String, named name: String, isText: Bool) -> DefaultsError {
+        let fault = isText ? "isn't an absolute path" : "isn't text in UTF-8"
         let shell = value.hasPrefix("~") ? " A tilde means the home directory in a shell only." : ""
         let reason = """
-            The variable \(name) is \(value.debugDescription), which isn't an absolute path, and is ignored.\(shell) \
+            The variable \(name) is \(value.debugDescription), which \(fault), and is ignored.\(shell) \
             Suites are in \(name == "XDG_STATE_HOME" ? ".local/state" : ".config") in the home directory instead. Set \
             the variable to an absolute path.
             """

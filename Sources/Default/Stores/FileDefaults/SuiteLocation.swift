@@ -117,14 +117,13 @@ enum SuiteLocation: Sendable {
     }
     #endif
 
-    /// Reports, once, a directory that isn't used because the variable for it isn't an absolute path.
+    /// Reports, once, a directory that isn't used because the variable for it isn't an absolute path, or no text.
     func reportIgnoredVariable() {
         #if !canImport(Darwin)
-        guard let variable, let value = ProgramEnvironment.variable(variable), !value.isEmpty, !value.hasPrefix("/")
-        else {
-            return
-        }
-        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value, named: variable))
+        guard let variable, let value = ProgramEnvironment.variable(variable), !value.isEmpty else { return }
+        let isText = ProgramEnvironment.path(inVariable: variable) != nil
+        guard !isText || !value.hasPrefix("/") else { return }
+        DefaultsDiagnostics.reportOnce(.variableIgnored, .ignoredVariable(value, named: variable, isText: isText))
         #endif
     }
 
@@ -179,8 +178,8 @@ enum SuiteLocation: Sendable {
     #if !canImport(Darwin)
     /// The first directory of `$STATE_DIRECTORY`; nil if there is none.
     private static var serviceDirectory: String? {
-        let directories = ProgramEnvironment.variable("STATE_DIRECTORY")?.split(separator: ":").map(String.init) ?? []
-        return directories.first.flatMap(absolute)
+        let directories = ProgramEnvironment.path(inVariable: "STATE_DIRECTORY")?.split(separator: ":")
+        return directories?.first.flatMap { absolute(String($0)) }
     }
     #endif
 
@@ -200,9 +199,9 @@ enum SuiteLocation: Sendable {
     }
 
     /// The directory that a variable names; nil without one, and for a relative path, which the specification calls
-    /// invalid.
+    /// invalid, or one that isn't text in UTF-8.
     private static func directory(inEnvironment name: String) -> String? {
-        ProgramEnvironment.variable(name).flatMap(absolute)
+        ProgramEnvironment.path(inVariable: name).flatMap(absolute)
     }
 
     /// An absolute path without slashes at its end, so that of the root nothing is left; nil for a relative one.
