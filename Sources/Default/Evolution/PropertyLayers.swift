@@ -425,14 +425,17 @@ final class PropertyLayers: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - data: The new value's bytes.
-    ///   - own: What is stored; nil for nothing.
+    ///   - own: The stored value; nil for none.
+    ///   - stored: Its bytes, if they are of the type as it is now.
     /// - Returns: The bytes; nil for nothing.
-    func wholeBytes(for data: Data, own: StoredSettings?) -> Data? {
-        let present = (wholeValue(own: own?.value) as? any Encodable).flatMap { try? coder.encodeTopLevel($0) }
-        guard let present, let new = StoredTree.parse(data)?.tree, let old = StoredTree.parse(present)?.tree,
-            new.isWritten(as: old)
+    func wholeBytes(for data: Data, own: (any Decodable)?, storedAs stored: Data?) -> Data? {
+        func bytes(of value: (any Decodable)?) -> Data? {
+            (value as? any Encodable).flatMap { try? coder.encodeTopLevel($0) }
+        }
+        guard let present = bytes(of: wholeValue(own: own)).flatMap({ StoredTree.parse($0)?.tree }),
+            let new = StoredTree.parse(data)?.tree, new.isWritten(as: present)
         else { return data }
-        return own.flatMap { own in own.form.isCurrent ? own.data : try? coder.encodeTopLevel(own.value) }
+        return stored ?? bytes(of: own)
     }
 
     private func report(_ parts: [LoadReport.UnusableValue], of origin: DefaultsOrigin) {

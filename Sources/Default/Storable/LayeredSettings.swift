@@ -237,7 +237,12 @@ struct LayeredSettings {
         // What can't be read counts as nothing; it is quarantined.
         func findOwn() -> StoredSettings? { (try? StoredSettings.findOwn(type, in: store, forKey: key)) ?? nil }
         guard !layers.isOneValue, let new = StoredTree.parse(data)?.tree.fields else {
-            let bytes = layers.isOneValue ? layers.wholeBytes(for: data, own: findOwn()) : data
+            var bytes: Data? = data
+            if layers.isOneValue {
+                let own = findOwn()
+                let stored = own?.form.isCurrent == true ? own?.data : nil
+                bytes = layers.wholeBytes(for: data, own: own?.value, storedAs: stored)
+            }
             return Storing(data: bytes, isPartial: false, refused: [], replacesLastWrite: false, write: nil)
         }
         let last = lastWrite(ifStored: stored)
