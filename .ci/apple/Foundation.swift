@@ -274,7 +274,18 @@ extension StringProtocol {
     public func replacingOccurrences<T: StringProtocol, R: StringProtocol>(of: T, with: R) -> String { "" }
     public func contains<T: StringProtocol>(_ other: T) -> Bool { false }
 }
-extension String { public init(format: String, _ args: any CVarArg...) { self = "" } }
+extension String {
+    public struct Encoding: Hashable, Sendable {
+        public static let ascii = Encoding()
+        public static let utf8 = Encoding()
+        public static let utf16BigEndian = Encoding()
+        public static let utf16LittleEndian = Encoding()
+        public static let utf32BigEndian = Encoding()
+        public static let utf32LittleEndian = Encoding()
+    }
+    public init(format: String, _ args: any CVarArg...) { self = "" }
+    public init?(data: Data, encoding: Encoding) { nil }
+}
 public struct CharacterSet: Sendable, Hashable {
     public static var urlPathAllowed: CharacterSet { fatalError() };
     public static var whitespaces: CharacterSet { fatalError() }

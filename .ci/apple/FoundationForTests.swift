@@ -183,13 +183,8 @@ extension CocoaError.Code {
 }
 // swift/string (Foundation's additions), foundation/characterset
 extension String {
-    public struct Encoding: Hashable, Sendable {
-        public static let utf8 = Encoding()
-        public static let ascii = Encoding()
-    }
     public init(contentsOf url: URL, encoding: Encoding) throws { self = "" }
     public init(contentsOfFile path: String, encoding: Encoding) throws { self = "" }
-    public init?(data: Data, encoding: Encoding) { nil }
 }
 extension StringProtocol {
     public func data(using encoding: String.Encoding, allowLossyConversion: Bool = false) -> Data? { nil }
