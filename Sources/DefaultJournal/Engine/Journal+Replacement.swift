@@ -218,6 +218,12 @@ extension Journal {
         let now = writer.lockedAt
         let outcome = try state.isDamaged ? .broken : catchUp()
         state.failure = nil
+        // A process that had read what is damaged may have cut off, or written over, what this one takes for damage.
+        if outcome == .complete, state.lacksRecords, state.successor == nil,
+            try calls.size(of: state.file.raw) != state.position
+        {
+            return .damage
+        }
         // Not with "moved" at the end: that compaction has failed, or has yet to replace the journal.
         if outcome == .complete, !comparingPath, !state.mayBeMidCopy, state.successor == nil {
             if now &- state.checkedAt < Self.writersInterval { return nil }

@@ -196,7 +196,7 @@ extension Journal {
     /// `stateLock`, also shared.
     func isKnownCurrent(at now: UInt64) -> Bool {
         assert(stateLock.isHeld)
-        return state.isCaughtUp && !state.isDamaged && !state.mayBeMidCopy
+        return state.isCaughtUp && !state.isDamaged && !state.lacksRecords && !state.mayBeMidCopy
             && now &- state.checkedAt < Self.writersInterval
     }
 

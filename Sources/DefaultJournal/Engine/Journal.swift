@@ -54,9 +54,11 @@
 // RECOVERY. Reading a journal from its beginning is a pure function (`Replay`): it skips what is damaged, and
 // recognizes a torn tail, which was never acknowledged. A process that holds the lock cuts the tail off. It goes on
 // using a damaged file in which at least one record is valid, and appends after everything in it but a torn tail. Once
-// the lock is released, it backs that file up and compacts it, from the entries in memory instead of the file. A file
-// without a valid record is copied and replaced at once. A process without the lock, or without the right to write,
-// uses what is valid. The entries are read into a table of their own, which then takes the place of the old one.
+// the lock is released, it backs that file up and compacts it, from the entries in memory instead of the file. Until
+// then, it asks under each lock whether the file ends at its position: a process that had read what is damaged may have
+// cut off, as a torn tail, what this one takes for damage. A file without a valid record is copied and replaced at
+// once. A process without the lock, or without the right to write, uses what is valid. The entries are read into a
+// table of their own, which then takes the place of the old one.
 //
 // FLUSH. An append is in the system's memory, where it survives the process. A flush syncs the file, without any lock;
 // those that wait at the same time share a sync, and what an earlier one is known to cover isn't synced again
