@@ -27,7 +27,7 @@ struct JSONLogHandler: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         // Strings can be encoded.
         guard let line = try? encoder.encode(fields) else { return }
-        // A full disk, or a log collector that has ended, is no reason to end.
+        // The agent goes on while the disk is full, and when the log collector has ended.
         try? FileHandle.standardError.write(contentsOf: line + Data("\n".utf8))
     }
 }

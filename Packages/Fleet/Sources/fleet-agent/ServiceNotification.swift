@@ -33,7 +33,7 @@ enum ServiceNotification {
         defer { close(descriptor) }
         _ = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                // A service manager that doesn't listen is no reason to end.
+                // The agent goes on when the service manager doesn't listen.
                 sendto(descriptor, text, text.utf8.count, 0, address, socklen_t(offset + bytes.count))
             }
         }

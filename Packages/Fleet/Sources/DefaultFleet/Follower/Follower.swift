@@ -11,7 +11,7 @@ internal import Synchronization
 final class Follower: Sendable {
     private let context: FollowerContext
     private let mailbox = Mailbox<Incoming>()
-    /// For what the follower's thread does without a look into the mailbox.
+    /// Ends a listing, during which the follower's thread doesn't look into the mailbox.
     private let isStopped = Flag()
     // Queues of their own, which get threads however many of the system's are blocked.
     private let heartbeats = DispatchQueue(label: "DefaultFleet.heartbeats")

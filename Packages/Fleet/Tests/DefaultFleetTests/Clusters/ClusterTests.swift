@@ -656,120 +656,115 @@ extension ClusterTests {
         @Test("without a follower a write is stored and reported at its deadline, and an update loses nothing")
         func noFollower() async throws {
             EventLog.install()
-            try await TestCluster.run { cluster in
-                try await withTemporaryDirectory { directory in
-                    let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
-                    let store = host.store
-                    _ = try await onThread { try store.initialize() }
-                    host.follow()
-                    try await host.waitUntilCurrent()
-                    try await host.stopFollowing()
-                    #expect(!store.freshness.hasFollower)
-                    let key = Defaults.Key<Int>("n", default: 0)
-                    try await store.perform {
-                        for number in 1...3 {
-                            try Defaults(suite: store).update(key) { $0 += 1 }
-                            let stored = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
-                            #expect(stored == "\(number)\n")
-                            // The copy is what it was.
-                            #expect(store.storedValue(forKey: "n") == nil)
-                        }
+            try await withFormerFollower { cluster, host in
+                let store = host.store
+                #expect(!store.freshness.hasFollower)
+                let key = Defaults.Key<Int>("n", default: 0)
+                try await store.perform {
+                    for number in 1...3 {
+                        try Defaults(suite: store).update(key) { $0 += 1 }
+                        let stored = try cluster.control("get", "--print-value-only", "defaults/suite/k/n")
+                        #expect(stored == "\(number)\n")
+                        // The copy is what it was.
+                        #expect(store.storedValue(forKey: "n") == nil)
                     }
-                    let behind = EventLog.events(of: store).filter { $0.error.code == .replicaBehind }
-                    #expect(behind.count == 3)
-                    #expect(behind.allSatisfy { "\($0.error)".contains("call run()") && $0.error.key == "n" })
-                    host.follow()
-                    try await host.waitUntilCurrent()
-                    #expect(store.storedValue(forKey: "n") == .integer(3))
-                    try await host.stopFollowing()
                 }
+                let behind = EventLog.events(of: store).filter { $0.error.code == .replicaBehind }
+                #expect(behind.count == 3)
+                #expect(behind.allSatisfy { "\($0.error)".contains("call run()") && $0.error.key == "n" })
+                host.follow()
+                try await host.waitUntilCurrent()
+                #expect(store.storedValue(forKey: "n") == .integer(3))
+                try await host.stopFollowing()
             }
         }
 
         @Test("what a handler of events changes while a change is committed is stored too, or refused as elsewhere")
         func changesOfHandler() async throws {
+            try await withFormerFollower { cluster, host in
+                let store = host.store
+                func stored(_ key: String) throws -> String {
+                    try cluster.control("get", "--print-value-only", "defaults/suite/k/\(key)")
+                }
+                // Without a follower, the host doesn't see it.
+                try cluster.control("put", "defaults/suite/k/count", "5")
+                let failures = Mutex<[any Error]>([])
+                EventLog.respond(to: store) { event in
+                    do {
+                        try store.setStoredValue(.boolean(true), forKey: "reported \(event.error.key ?? "")")
+                        let suite = Defaults(suite: store)
+                        // What it has read has changed since.
+                        suite[Defaults.Key<Int>("count", default: 0)] += 1
+                        suite[Defaults.Key<Int>("changed", default: 0)] += 1
+                    } catch {
+                        failures.withLock { $0.append(error) }
+                    }
+                }
+                try await store.perform { try store.setStoredValue(.integer(1), forKey: "a") }
+                #expect(try stored("reported a") == "true\n")
+                #expect(try stored("changed") == "1\n")
+                #expect(try stored("count") == "5\n")
+                try await store.perform {
+                    try store.beginExclusiveAccess()
+                    try store.setStoredValue(.integer(1), forKey: "b")
+                    store.endExclusiveAccess()
+                }
+                #expect(try stored("a") == "1\n" && stored("b") == "1\n")
+                #expect(try stored("reported b") == "true\n")
+                #expect(try stored("count") == "5\n")
+                #expect(failures.withLock { $0 }.isEmpty)
+                EventLog.respond(to: store) { _ in }
+                // The lock is free again.
+                try await store.perform { try store.setStoredValue(.integer(1), forKey: "c") }
+            }
+        }
+
+        /// Runs a body with a host that has followed a new suite with one value, and doesn't follow it any more.
+        private func withFormerFollower(
+            _ body: @Sendable (TestCluster, TestHost) async throws -> Void
+        ) async throws {
             try await TestCluster.run { cluster in
                 try await withTemporaryDirectory { directory in
                     let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
-                    let store = host.store
-                    _ = try await onThread { try store.initialize() }
+                    _ = try await onThread { try host.store.initialize() }
                     host.follow()
                     try await host.waitUntilCurrent()
+                    try await host.store.perform { try host.store.setStoredValue(.integer(1), forKey: "first") }
                     try await host.stopFollowing()
-                    func stored(_ key: String) throws -> String {
-                        try cluster.control("get", "--print-value-only", "defaults/suite/k/\(key)")
-                    }
-                    // Without a follower, the host doesn't see it.
-                    try cluster.control("put", "defaults/suite/k/count", "5")
-                    let failures = Mutex<[any Error]>([])
-                    EventLog.respond(to: store) { event in
-                        do {
-                            try store.setStoredValue(.boolean(true), forKey: "reported \(event.error.key ?? "")")
-                            let suite = Defaults(suite: store)
-                            // What it has read has changed since.
-                            suite[Defaults.Key<Int>("count", default: 0)] += 1
-                            suite[Defaults.Key<Int>("changed", default: 0)] += 1
-                        } catch {
-                            failures.withLock { $0.append(error) }
-                        }
-                    }
-                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "a") }
-                    #expect(try stored("reported a") == "true\n")
-                    #expect(try stored("changed") == "1\n")
-                    #expect(try stored("count") == "5\n")
-                    try await store.perform {
-                        try store.beginExclusiveAccess()
-                        try store.setStoredValue(.integer(1), forKey: "b")
-                        store.endExclusiveAccess()
-                    }
-                    #expect(try stored("a") == "1\n" && stored("b") == "1\n")
-                    #expect(try stored("reported b") == "true\n")
-                    #expect(try stored("count") == "5\n")
-                    #expect(failures.withLock { $0 }.isEmpty)
-                    EventLog.respond(to: store) { _ in }
-                    // The lock is free again.
-                    try await store.perform { try store.setStoredValue(.integer(1), forKey: "c") }
+                    try await body(cluster, host)
                 }
             }
         }
 
         @Test("a handler of events may use the store during a read in a transaction, and is part of it")
         func readsOfHandler() async throws {
-            try await TestCluster.run { cluster in
-                try await withTemporaryDirectory { directory in
-                    let host = try TestHost(cluster.cluster, deadline: .seconds(2), directory: directory)
-                    let store = host.store
-                    _ = try await onThread { try store.initialize() }
-                    host.follow()
-                    try await host.waitUntilCurrent()
-                    try await host.store.perform { try store.setStoredValue(.integer(1), forKey: "n") }
-                    try await host.stopFollowing()
-                    let found = Mutex<PropertyListValue?>(nil)
-                    EventLog.respond(to: host.replica.path) { event in
-                        guard event.error.code == .storeReplaced else { return }
-                        found.withLock { $0 = store.storedValue(forKey: "n") }
-                        // What the transaction finds then.
-                        #expect(throws: Never.self) { try store.setStoredValue(.boolean(true), forKey: "reported") }
-                    }
-                    try await store.perform {
-                        try store.transaction {
-                            guard store.storedValue(forKey: "reported") == nil else { return }
-                            let other = directory.appendingPathComponent("other")
-                            try FileManager.default.copyItem(at: host.replica, to: other)
-                            try FileManager.default.removeItem(at: host.replica)
-                            try FileManager.default.moveItem(at: other, to: host.replica)
-                            // A read notices it within a second.
-                            let isReported = store.replica.wait(until: Deadline(after: patience)) {
-                                store.storedValue(forKey: "reported") != nil
-                            }
-                            #expect(isReported)
-                        }
-                    }
-                    EventLog.respond(to: host.replica.path) { _ in }
-                    #expect(found.withLock { $0 } == .integer(1))
-                    let reported = try cluster.control("get", "--print-value-only", "defaults/suite/k/reported")
-                    #expect(reported == "true\n")
+            try await withFormerFollower { cluster, host in
+                let store = host.store
+                let found = Mutex<PropertyListValue?>(nil)
+                EventLog.respond(to: host.replica.path) { event in
+                    guard event.error.code == .storeReplaced else { return }
+                    found.withLock { $0 = store.storedValue(forKey: "first") }
+                    // What the transaction finds then.
+                    #expect(throws: Never.self) { try store.setStoredValue(.boolean(true), forKey: "reported") }
                 }
+                try await store.perform {
+                    try store.transaction {
+                        guard store.storedValue(forKey: "reported") == nil else { return }
+                        let other = host.replica.deletingLastPathComponent().appendingPathComponent("other")
+                        try FileManager.default.copyItem(at: host.replica, to: other)
+                        try FileManager.default.removeItem(at: host.replica)
+                        try FileManager.default.moveItem(at: other, to: host.replica)
+                        // A read notices it within a second.
+                        let isReported = store.replica.wait(until: Deadline(after: patience)) {
+                            store.storedValue(forKey: "reported") != nil
+                        }
+                        #expect(isReported)
+                    }
+                }
+                EventLog.respond(to: host.replica.path) { _ in }
+                #expect(found.withLock { $0 } == .integer(1))
+                let reported = try cluster.control("get", "--print-value-only", "defaults/suite/k/reported")
+                #expect(reported == "true\n")
             }
         }
 
