@@ -52,8 +52,10 @@ func printWhileOpen(_ path: String) throws {
     try journal.compact()
     for stream in STDIN_FILENO...STDERR_FILENO { _ = write(stream, text, text.count) }
     try set(journal, "last", "printed")
-    // They lead to /dev/null, so that nothing else of the suite gets their places.
-    for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 { exit(2) }
+    // Their places are taken, so that nothing else of the suite gets them, and printing fails as before.
+    for stream in STDIN_FILENO...STDERR_FILENO {
+        if fcntl(stream, F_GETFD) < 0 || write(stream, text, 1) > 0 { exit(2) }
+    }
 }
 
 func get(_ journal: Journal, _ key: String) -> String? {

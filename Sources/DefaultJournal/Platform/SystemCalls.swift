@@ -125,15 +125,15 @@ extension SystemCalls {
     /// A new descriptor, or another one for the same file if it has the place of a standard stream.
     ///
     /// A program that was started without its standard streams prints to them all the same, and would do so into this
-    /// file. The stream becomes /dev/null, as SQLite does it.
+    /// file. As in SQLite, /dev/null takes the stream's place, opened for reading, so that printing still fails.
     private func ownedDescriptor(_ raw: Int, named name: String) throws(JournalError) -> OwnedDescriptor {
         let raw = Int32(truncatingIfNeeded: raw)
         guard raw <= STDERR_FILENO else { return OwnedDescriptor(raw: raw) }
         let moved = fcntl(raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
         let code = errno
-        // At the place of another stream that is closed, it stays.
-        let nothing = openat(AT_FDCWD, "/dev/null", O_RDWR, 0)
+        let nothing = openat(AT_FDCWD, "/dev/null", O_RDONLY, 0)
         if nothing < 0 || dup2(nothing, raw) != raw { _ = close(raw) }
+        // If it has got the place of another closed stream, it stays there.
         if nothing > STDERR_FILENO { _ = close(nothing) }
         guard moved >= 0 else { throw JournalError(.system(.open, code: code), path: name) }
         return OwnedDescriptor(raw: moved)

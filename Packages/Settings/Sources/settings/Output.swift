@@ -36,17 +36,6 @@ func write(_ data: Data, to descriptor: Int32, named name: String) throws {
     }
 }
 
-/// Takes the places of standard streams that are closed, so that no file of a suite gets one of them, and with it what
-/// is written to the stream.
-///
-/// Reading and writing fail as before.
-func occupyClosedStandardStreams() {
-    for stream in STDIN_FILENO...STDERR_FILENO where fcntl(stream, F_GETFD) < 0 {
-        // The lowest free place is taken, which is this one.
-        _ = open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY)
-    }
-}
-
 /// Writes a line to standard error.
 func note(_ message: String) {
     // Where standard error itself can't be written, there is nowhere to report that.

@@ -30,7 +30,6 @@ struct SettingsTool: AsyncParsableCommand {
     var asOwner = false
 
     static func main() async {
-        occupyClosedStandardStreams()
         // The library's own handler writes to standard error as well, but not with a terminal in mind.
         DefaultsDiagnostics.handler = { event in
             // A suite that can't be opened is an error of the command.
