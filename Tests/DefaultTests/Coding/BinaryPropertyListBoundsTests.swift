@@ -265,18 +265,20 @@ struct DeepXMLTests {
         static let defaultIdentifier = "Settings"
     }
 
-    private static let arrays = String(repeating: "<array>", count: 40_000)
+    private static func many(_ text: String) -> String { String(repeating: text, count: 40_000) }
+
+    private static let arrays = many("<array>")
     private static let texts: [String] = [
-        "<plist>" + arrays, "<plist>" + arrays + String(repeating: "</array>", count: 40_000) + "</plist>",
+        "<plist>" + arrays, "<plist>" + arrays + many("</array>") + "</plist>",
         " <?xml version=\"1.0\"?><plist>" + arrays,
-        "<plist>" + String(repeating: "<dict><key>a</key>", count: 40_000),
-        "<plist>" + String(repeating: "<array><!-- > </array> -->", count: 40_000),
-        "<plist>" + String(repeating: "<array><!--></array>-->", count: 40_000),
-        "<plist>" + String(repeating: "<array><?x > </array> ?>", count: 40_000),
-        String(repeating: "<plist>", count: 40_000),
+        "<plist>" + many("<dict><key>a</key>"),
+        "<plist>" + many("<array><!-- > </array> -->"),
+        "<plist>" + many("<array><!--></array>-->"),
+        "<plist>" + many("<array><?x > </array> ?>"),
+        many("<plist>"),
         "<plist><array><?>" + arrays, "<plist>" + arrays + "<?",
-        "<?>" + String(repeating: "</array>", count: 40_000) + "?><plist>" + arrays,
-        "<plist>" + String(repeating: "<array><string><![CDATA[ > </array> ]]></string>", count: 40_000),
+        "<?>" + many("</array>") + "?><plist>" + arrays,
+        "<plist>" + many("<array><string><![CDATA[ > </array> ]]></string>"),
     ]
     private static let bytes: [Data] = {
         // A character whose bytes in UTF-16 are those of <?.

@@ -102,7 +102,7 @@ struct HomeTests {
     }
 
     /// Another directory would have the name with replacement characters.
-    @Test("isn't a path that isn't text in UTF-8, which is reported once")
+    @Test("is never a path in another encoding than UTF-8, which is reported once")
     func invalidText() throws {
         try withTemporaryDirectory { directory in
             let home = directory.path
